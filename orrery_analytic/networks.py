@@ -1,0 +1,214 @@
+"""How one message is charged (`Hockney`, `LogGP`), and where ranks sit (`TwoLevel`).
+
+Each network has two faces: formulas (`message`, `distance`, ...), and a `Timing` with numbers that `schedules` runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from orrery_analytic import symbols
+from orrery_analytic.errors import QuantityError, UnknownNameError
+from orrery_analytic.symbols import describe
+
+__all__ = ["Hockney", "LogGP", "LogGPTiming", "Network", "RendezvousTiming", "Timing", "TwoLevel"]
+
+
+def _numbers(values: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return a number for each field of a network: its own if it is one, else the value of its symbol."""
+    out, missing = {}, []
+    for name, field in fields.items():
+        symbol = field.name if isinstance(field, sp.Symbol) else None
+        if symbol is None:
+            out[name] = field
+        elif symbol in values:
+            out[name] = values[symbol]
+        elif name == "gamma":
+            out[name] = None  # needed only where something is reduced
+        else:
+            missing.append(f"{symbol} ({describe(symbol).meaning}, in {describe(symbol).unit})")
+    if missing:
+        raise UnknownNameError(f"no value was given for {'; '.join(missing)}. Given: {', '.join(values) or 'nothing'}.")
+    return out
+
+
+@dataclass(frozen=True)
+class RendezvousTiming:
+    """Hockney in numbers: a message starts when both sides and both ports are ready and ends after alpha + m beta."""
+
+    alpha: Any
+    beta: Any
+    gamma: Any
+    eager: bool = False
+
+    def duration(self, source: int, destination: int, m: int) -> Any:
+        """Return how long a message of m bytes holds both ports, in seconds."""
+        return self.alpha + m * self.beta
+
+    def cards(self, source: int, destination: int, m: int) -> tuple[int, int, Any] | None:
+        """Return (sending card, receiving card, seconds that both are busy), or None where no card is shared."""
+        return None
+
+
+@dataclass(frozen=True)
+class LogGPTiming:
+    """LogGP in numbers: sends are eager."""
+
+    L: Any
+    o: Any
+    g: Any
+    G: Any
+    gamma: Any
+    eager: bool = True
+
+    def send(self, m: int, program: Any, port: Any) -> tuple[Any, Any, Any]:
+        """Return (program goes on, port free, first byte at the receiver) for a send of m bytes."""
+        start = max(program, port)
+        distance = max(self.o, self.g + (max(m, 1) - 1) * self.G)
+        return start + self.o, start + distance, start + self.o + self.L
+
+    def receive(self, m: int, arrival: Any, posted: Any, port: Any) -> tuple[Any, Any]:
+        """Return (data usable, port free) for a receive of m bytes."""
+        start = max(arrival, posted, port)
+        wire = (max(m, 1) - 1) * self.G
+        return start + self.o + wire, start + max(self.o, self.g + wire)
+
+
+Timing = RendezvousTiming | LogGPTiming
+
+
+@dataclass(frozen=True)
+class Hockney:
+    r"""Latency and bandwidth: a message of m bytes takes :math:`\alpha + m \beta`.
+
+    A rank has one port, full duplex: it is in at most one send and one receive at a time. A message holds the sender's
+    out-port and the receiver's in-port all its time and starts when both are ready (rendezvous). Reductions take
+    :math:`\gamma` a byte and block the rank.
+
+    Parameters
+    ----------
+    alpha, beta, gamma : SymPy expression or number
+        Seconds, seconds a byte, seconds a reduced byte. The package's symbols unless given.
+
+    Source: after Hockney, Parallel Computing 20(3), 1994; the port rule as in SimGrid SMPI's rendezvous mode.
+    """
+
+    alpha: Any = symbols.alpha
+    beta: Any = symbols.beta
+    gamma: Any = symbols.gamma
+
+    def message(self, m: Any) -> sp.Expr:
+        r"""Return :math:`\alpha + m \beta`."""
+        return self.alpha + m * self.beta
+
+    def timing(self, **values: Any) -> RendezvousTiming:
+        """Return the network with numbers for its symbols (ints, Fractions or floats)."""
+        return RendezvousTiming(**_numbers(values, alpha=self.alpha, beta=self.beta, gamma=self.gamma))
+
+
+@dataclass(frozen=True)
+class LogGP:
+    r"""Latency L, overhead o, gap g between messages, gap G a byte: one way :math:`A(m) = L + 2o + (m-1)G`.
+
+    Two sends, or two receives, of one rank lie :math:`d(m) = \max(o, g + (m-1)G)` apart. Sends are eager. Messages of
+    zero bytes count as one byte.
+
+    Parameters
+    ----------
+    L, o, g, G, gamma : SymPy expression or number
+        Seconds (L, o, g) and seconds a byte (G, gamma). The package's symbols unless given.
+
+    Source: after Alexandrov et al., SPAA 1995.
+    """
+
+    L: Any = symbols.L
+    o: Any = symbols.o
+    g: Any = symbols.g
+    G: Any = symbols.G
+    gamma: Any = symbols.gamma
+
+    def message(self, m: Any) -> sp.Expr:
+        """Return A(m) = L + 2 o + (m - 1) G, for m >= 1 byte."""
+        return self.L + 2 * self.o + (m - 1) * self.G
+
+    def distance(self, m: Any) -> sp.Expr:
+        """Return d(m) = max(o, g + (m - 1) G), for m >= 1 byte."""
+        return sp.Max(self.o, self.g + (m - 1) * self.G)
+
+    def timing(self, **values: Any) -> LogGPTiming:
+        """Return the network with numbers for its symbols (ints, Fractions or floats)."""
+        return LogGPTiming(**_numbers(values, L=self.L, o=self.o, g=self.g, G=self.G, gamma=self.gamma))
+
+
+@dataclass(frozen=True)
+class _TwoLevelTiming(RendezvousTiming):
+    inside: RendezvousTiming | None = None
+    ranks_per_node: int = 1
+    cards_per_node: int = 1
+
+    def _apart(self, source: int, destination: int) -> bool:
+        return source // self.ranks_per_node != destination // self.ranks_per_node
+
+    def duration(self, source: int, destination: int, m: int) -> Any:
+        if self.inside is not None and not self._apart(source, destination):
+            return self.inside.duration(source, destination, m)
+        return self.alpha + m * self.beta
+
+    def cards(self, source: int, destination: int, m: int) -> tuple[int, int, Any] | None:
+        if not self._apart(source, destination):
+            return None
+        return self._card(source), self._card(destination), m * self.beta
+
+    def _card(self, rank: int) -> int:
+        node, local = divmod(rank, self.ranks_per_node)
+        return node * self.cards_per_node + local % self.cards_per_node
+
+
+@dataclass(frozen=True)
+class TwoLevel:
+    """Ranks on nodes, placed in blocks: rank r sits on node r // ranks_per_node.
+
+    Messages inside a node take `inside`, those between nodes `between`. Between nodes, rank r also uses card
+    r % network_cards_per_node of its node: a card sends one message at a time, and receives one, each for m beta;
+    latencies overlap. So k equal messages that share a card end alpha + k m beta after they start together.
+
+    Parameters
+    ----------
+    ranks_per_node : int
+    network_cards_per_node : int, optional
+        An effective number, which can be fitted; one card for each rank unless given.
+    inside, between : Hockney
+
+    Raises
+    ------
+    QuantityError
+        If a count is not a whole number of at least 1.
+    """
+
+    ranks_per_node: int
+    network_cards_per_node: int | None = None
+    inside: Hockney = Hockney(symbols.alpha_intra, symbols.beta_intra)  # noqa: RUF009 - frozen
+    between: Hockney = Hockney()  # noqa: RUF009
+
+    def __post_init__(self) -> None:
+        for name in ("ranks_per_node", "network_cards_per_node"):
+            value = getattr(self, name)
+            if value is None and name == "network_cards_per_node":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise QuantityError(f"{name} must be a whole number of at least 1, but {value!r} was given.")
+
+    def timing(self, **values: Any) -> RendezvousTiming:
+        """Return the network with numbers for its symbols (ints, Fractions or floats)."""
+        far, near = self.between.timing(**values), self.inside.timing(**values)
+        cards = min(self.network_cards_per_node or self.ranks_per_node, self.ranks_per_node)
+        return _TwoLevelTiming(
+            far.alpha, far.beta, far.gamma, inside=near, ranks_per_node=self.ranks_per_node, cards_per_node=cards
+        )
+
+
+Network = Hockney | LogGP | TwoLevel

@@ -1,0 +1,283 @@
+"""Every symbol of the package once, with its unit and meaning, and the exact integer logarithms.
+
+`log2_floor(P)` and `log2_ceil(P)` are SymPy functions. ``ceiling(log(P, 2))`` through floats is wrong at P = 2**29 and
+others; these count bits instead, in SymPy, in NumPy and in plain Python alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from orrery_analytic.errors import QuantityError, unknown_name
+
+__all__ = [
+    "SYMBOLS",
+    "G",
+    "L",
+    "P",
+    "R",
+    "SymbolInfo",
+    "W",
+    "alpha",
+    "alpha_gdr",
+    "alpha_intra",
+    "alpha_peer",
+    "band_symbols",
+    "beta",
+    "beta_intra",
+    "beta_peer",
+    "copy_symbols",
+    "describe",
+    "g",
+    "gamma",
+    "log2_ceil",
+    "log2_floor",
+    "log_floor",
+    "max_popcount",
+    "n",
+    "n_s",
+    "o",
+    "t_call",
+    "t_launch",
+    "t_sync",
+]
+
+
+@dataclass(frozen=True)
+class SymbolInfo:
+    """A SymPy symbol with the unit of its numbers ("s", "B", "s/B", "B/s" or "1") and what it stands for."""
+
+    symbol: sp.Symbol
+    unit: str
+    meaning: str
+
+
+SYMBOLS: dict[str, SymbolInfo] = {}
+
+
+def _symbol(name: str, unit: str, meaning: str, integer: bool = False) -> sp.Symbol:
+    symbol = sp.Symbol(name, positive=True, integer=True) if integer else sp.Symbol(name, positive=True)
+    SYMBOLS[name] = SymbolInfo(symbol, unit, meaning)
+    return symbol
+
+
+P = _symbol("P", "1", "number of ranks", integer=True)
+n = _symbol("n", "B", "message size, as the OSU micro-benchmarks print it")
+n_s = _symbol("n_s", "B", "segment size of a pipelined algorithm")
+
+alpha = _symbol("alpha", "s", "latency of a message between nodes")
+beta = _symbol("beta", "s/B", "time a byte on the wire between nodes")
+gamma = _symbol("gamma", "s/B", "time a reduced byte on the host")
+
+L = _symbol("L", "s", "LogGP latency of the wire")
+o = _symbol("o", "s", "LogGP overhead of the processor, at the sender and at the receiver")
+g = _symbol("g", "s", "LogGP gap between messages of one rank")
+G = _symbol("G", "s/B", "LogGP gap a byte of a long message")
+
+alpha_intra = _symbol("alpha_intra", "s", "latency of a message inside a node")
+beta_intra = _symbol("beta_intra", "s/B", "time a byte inside a node")
+
+t_call = _symbol("t_call", "s", "cost of the library for a call on device buffers")
+alpha_gdr = _symbol("alpha_gdr", "s", "cost of GPUDirect RDMA for a device buffer")
+alpha_peer = _symbol("alpha_peer", "s", "latency of a copy between two GPUs of a node")
+beta_peer = _symbol("beta_peer", "s/B", "time a byte between two GPUs of a node")
+
+t_launch = _symbol("t_launch", "s", "launch of a kernel")
+t_sync = _symbol("t_sync", "s", "synchronisation with the device")
+R = _symbol("R", "B/s", "rate of a kernel")
+W = _symbol("W", "B", "work of a kernel: bytes that it touches")
+
+_COPIES = {"d2h": "from the device to the host", "h2d": "from the host to the device"}
+for _copy, _direction in _COPIES.items():
+    _symbol(f"alpha_{_copy}", "s", f"latency of a copy {_direction}")
+    _symbol(f"beta_{_copy}", "s/B", f"time a byte of a copy {_direction}")
+
+
+def copy_symbols(copy: str) -> tuple[sp.Symbol, sp.Symbol]:
+    """Return the latency and the time a byte of the copy "d2h" or "h2d"."""
+    return SYMBOLS[f"alpha_{copy}"].symbol, SYMBOLS[f"beta_{copy}"].symbol
+
+
+def band_symbols(copy: str, bands: int) -> list[tuple[sp.Symbol, sp.Symbol, sp.Symbol | None]]:
+    """Return (latency, time a byte, largest size) of each size band of a copy; the last band has no largest size.
+
+    The symbols of band 1 are ``alpha_d2h_1``, ``beta_d2h_1`` and ``s_d2h_1``, and so on.
+    """
+    rows: list[tuple[sp.Symbol, sp.Symbol, sp.Symbol | None]] = []
+    for i in range(1, bands + 1):
+        a, b = describe(f"alpha_{copy}_{i}").symbol, describe(f"beta_{copy}_{i}").symbol
+        rows.append((a, b, describe(f"s_{copy}_{i}").symbol if i < bands else None))
+    return rows
+
+
+def describe(name: str) -> SymbolInfo:
+    """Return unit and meaning of a symbol by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        If no formula of this package has such a symbol.
+    """
+    if name in SYMBOLS:
+        return SYMBOLS[name]
+    kind, _, rest = name.partition("_")
+    copy, _, band = rest.partition("_")
+    if kind in ("alpha", "beta", "s") and copy in _COPIES and band.isdecimal():
+        unit, what = {"alpha": ("s", "latency"), "beta": ("s/B", "time a byte"), "s": ("B", "largest size")}[kind]
+        return SymbolInfo(sp.Symbol(name, positive=True), unit, f"{what}, band {int(band)} of a copy {_COPIES[copy]}")
+    raise unknown_name("symbol", name, SYMBOLS)
+
+
+def _bit_length(x: Any) -> Any:
+    """Return bit lengths of whole numbers >= 0, exactly, for scalars and arrays of ints or floats up to 2**62."""
+    if isinstance(x, int):
+        return x.bit_length()
+    array = np.asarray(x)
+    if array.dtype.kind in "iu":
+        # frexp is exact below 2**53 only: look at the upper and the lower 31 bits apart.
+        upper, lower = array >> 31, array & (2**31 - 1)
+        return np.where(upper > 0, np.frexp(upper.astype(float))[1] + 31, np.frexp(lower.astype(float))[1])
+    return np.frexp(array)[1]
+
+
+def _whole(x: Any) -> Any:
+    """Return x unchanged if it is made of whole numbers, so that counting its bits is meaningful."""
+    array = np.asarray(x)
+    if array.dtype.kind == "f" and not bool(np.all(np.floor(array) == array)):
+        raise QuantityError(f"P counts ranks and must be a whole number, but {x!r} was given.")
+    return x
+
+
+def _floor_bits(x: Any) -> Any:
+    return _bit_length(_whole(x)) - 1
+
+
+def _ceil_bits(x: Any) -> Any:
+    return _bit_length(_whole(x) - 1)
+
+
+def _log_floor(x: Any, base: int) -> Any:
+    level, power = np.zeros(np.shape(x), dtype=int), base
+    while power <= np.max(x):
+        level = level + (np.asarray(x) >= power)
+        power *= base
+    return level
+
+
+def _popcount_top(x: Any) -> Any:
+    """Return the largest number of set bits among the whole numbers below x that are as long as x - 1."""
+    if isinstance(x, int):
+        m = x - 1
+        best = m.bit_count()
+        for i in range(m.bit_length() - 1):
+            if m >> i & 1:  # clear bit i, set all below it
+                best = max(best, (m >> (i + 1)).bit_count() + i)
+        return best
+    m = np.asarray(_whole(x)).astype(np.int64) - 1
+    best = np.bitwise_count(m).astype(np.int64)
+    for i in range(62):
+        candidate = np.bitwise_count(m >> (i + 1)).astype(np.int64) + i
+        best = np.where((m >> i & 1 == 1) & (m >> (i + 1) > 0), np.maximum(best, candidate), best)
+    return best
+
+
+def _power_of_two(x: sp.Expr) -> sp.Expr | None:
+    """Return k if x is 2**k for a whole k that may be symbolic, else None."""
+    if isinstance(x, sp.Pow) and x.base == 2 and x.exp.is_integer and x.exp.is_nonnegative:
+        return x.exp
+    return None
+
+
+class _BitFunction(sp.Function):  # type: ignore[misc]
+    """A whole number read off the bits of a whole number; exact for every integer, and for arrays of them."""
+
+    is_integer = True
+    is_nonnegative = True
+    _left, _right = "", ""
+
+    def __new__(cls, x: Any, **options: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return cls._bits(x)
+        return super().__new__(cls, x, **options)
+
+    @staticmethod
+    def _bits(x: Any) -> Any:
+        raise AssertionError  # each subclass has its own
+
+    @classmethod
+    def _imp_(cls, x: Any) -> Any:
+        """What lambdify calls; floats, since NumPy refuses negative powers of integers."""
+        return np.asarray(cls._bits(x), dtype=float)
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        if isinstance(x, sp.Integer):
+            return sp.Integer(int(cls._bits(int(x)))) if x >= 1 else sp.nan
+        return _power_of_two(x)
+
+    def _eval_evalf(self, prec: int) -> sp.Expr:
+        return self
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        argument = printer._print(self.args[0])
+        if not self.args[0].is_Atom:
+            argument = rf"\left({argument}\right)"
+        text = f"{self._left}{argument}{self._right}"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class log2_floor(_BitFunction):  # noqa: N801 - the name under which it is printed
+    r"""Return :math:`\lfloor \log_2 P \rfloor` exactly, for every whole P >= 1 (arrays: to 2**62)."""
+
+    _left, _right = r"\left\lfloor \log_2 ", r" \right\rfloor"
+    _bits = staticmethod(_floor_bits)
+
+
+class log2_ceil(_BitFunction):  # noqa: N801
+    r"""Return :math:`\lceil \log_2 P \rceil` exactly, for every whole P >= 1 (arrays: to 2**62)."""
+
+    _left, _right = r"\left\lceil \log_2 ", r" \right\rceil"
+    _bits = staticmethod(_ceil_bits)
+
+
+class log_floor(sp.Function):  # type: ignore[misc]  # noqa: N801
+    r"""Return :math:`\lfloor \log_b x \rfloor` exactly, for whole x >= 1 and a whole base b >= 2."""
+
+    is_integer = True
+    is_nonnegative = True
+
+    @classmethod
+    def eval(cls, x: sp.Expr, base: sp.Expr) -> sp.Expr | None:
+        if base == 2:
+            return log2_floor(x)
+        if isinstance(x, sp.Integer) and isinstance(base, sp.Integer):
+            return sp.Integer(int(_log_floor(int(x), int(base)))) if x >= 1 else sp.nan
+        return None
+
+    @staticmethod
+    def _imp_(x: Any, base: Any) -> Any:
+        return np.asarray(_log_floor(x, int(base)), dtype=float)
+
+    def _eval_evalf(self, prec: int) -> sp.Expr:
+        return self
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        x, base = (printer._print(a) for a in self.args)
+        argument = x if self.args[0].is_Atom else rf"\left({x}\right)"
+        text = rf"\left\lfloor \log_{{{base}}} {argument} \right\rfloor"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class max_popcount(_BitFunction):  # noqa: N801
+    r"""Return the largest number of set bits among the v < P that have as many binary digits as P - 1.
+
+    The depth, in messages, of the deepest node of a binomial tree on P ranks among those that are reached last. It
+    equals :math:`\log_2 P` when P is a power of two, and 0 for P = 1.
+    """
+
+    _left, _right = r"\operatorname{pop} ", ""
+    _bits = staticmethod(_popcount_top)

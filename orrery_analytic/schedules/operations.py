@@ -1,0 +1,94 @@
+"""What a rank does, as small tuples: the words in which a rank's program is written.
+
+A program is a generator for one rank that yields these in the order in which the rank calls them, as MPI code would.
+Each message and each reduction carries the round that it belongs to, so that a formula can be compared round by round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = [
+    "EXCHANGE",
+    "IRECV",
+    "ISEND",
+    "RECV",
+    "REDUCE",
+    "SEND",
+    "WAIT_ALL",
+    "WAIT_RECV",
+    "WAIT_SENDS",
+    "Operation",
+    "Program",
+    "exchange",
+    "irecv",
+    "isend",
+    "recv",
+    "reduce",
+    "send",
+    "shifted",
+    "wait_all",
+    "wait_recv",
+    "wait_sends",
+]
+
+Operation = tuple[Any, ...]
+Program = Callable[[int], Iterator[Operation]]
+
+SEND, ISEND, RECV, IRECV, EXCHANGE, WAIT_RECV, WAIT_SENDS, WAIT_ALL, REDUCE = range(9)
+
+
+def send(to: int, nbytes: int, round: int = 0) -> Operation:
+    """Send and go on when the message has left (Hockney: when it has arrived)."""
+    return (SEND, to, nbytes, round)
+
+
+def isend(to: int, nbytes: int, round: int = 0) -> Operation:
+    """Post a send and go on at once."""
+    return (ISEND, to, nbytes, round)
+
+
+def recv(source: int, nbytes: int, round: int = 0) -> Operation:
+    """Receive and go on when the data are usable."""
+    return (RECV, source, nbytes, round)
+
+
+def irecv(source: int, nbytes: int, round: int = 0) -> Operation:
+    """Post a receive and go on at once."""
+    return (IRECV, source, nbytes, round)
+
+
+def exchange(to: int, nbytes: int, source: int, nbytes_in: int, round: int = 0) -> Operation:
+    """Post a receive, send, wait for the receive: MPI_Sendrecv."""
+    return (EXCHANGE, to, nbytes, source, nbytes_in, round)
+
+
+def wait_recv() -> Operation:
+    """Wait for the oldest posted receive."""
+    return (WAIT_RECV,)
+
+
+def wait_sends() -> Operation:
+    """Wait for all posted sends."""
+    return (WAIT_SENDS,)
+
+
+def wait_all() -> Operation:
+    """Wait for all posted sends and receives."""
+    return (WAIT_ALL,)
+
+
+def reduce(nbytes: int, round: int = 0) -> Operation:
+    """Combine two operands of `nbytes` bytes."""
+    return (REDUCE, nbytes, round)
+
+
+def shifted(program: Program, rounds: int) -> Program:
+    """Return a program whose rounds are counted from `rounds` on."""
+
+    def later(rank: int) -> Iterator[Operation]:
+        for operation in program(rank):
+            yield (*operation[:-1], operation[-1] + rounds) if len(operation) > 1 else operation
+
+    return later

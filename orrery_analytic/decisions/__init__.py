@@ -1,0 +1,18 @@
+"""Which algorithm Open MPI takes for (collective, P, n), as data: number, name and reason, and what then runs."""
+
+from __future__ import annotations
+
+from orrery_analytic.decisions.fixed import RULES, Selection, rule_set, select
+from orrery_analytic.decisions.names import ALGORITHMS, list_collectives
+from orrery_analytic.decisions.substitutions import SUBSTITUTIONS, runs
+
+__all__ = [
+    "ALGORITHMS",
+    "RULES",
+    "SUBSTITUTIONS",
+    "Selection",
+    "list_collectives",
+    "rule_set",
+    "runs",
+    "select",
+]

@@ -1,0 +1,242 @@
+"""OSU micro-benchmarks (OMB): latency, bandwidth, message rate, collectives, one-sided; headers of every version.
+
+Sizes are what the formulas call n. Non-blocking collectives: `seconds` is the pure communication time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from orrery_analytic.logs.osu_headers import (
+    FULL,
+    NO_LAUNCH,
+    TITLE,
+    Launch,
+    Test,
+    is_header,
+    launched,
+    named,
+    started,
+    under_header,
+)
+from orrery_analytic.logs.table import Block, Problem, Reader, Reading
+from orrery_analytic.logs.text import excerpt, strip_prefix
+
+__all__ = ["READER"]
+
+# Printed value / this = value in SI units.
+_SCALES = {"bandwidth_bytes_per_s": 1e-6, "overlap": 100.0, "messages_per_s": 1.0, "iterations": 1.0}
+_MICROSECONDS = 1e6
+_BUFFERS = re.compile(r"Send Buffer on (\w+).*?Receive Buffer on (\w+)")
+_PAIRS = re.compile(r"\[ ?pairs: (\d{1,9})")
+_DATATYPE = re.compile(r"# ?Datatype: (\w+)", re.IGNORECASE)
+_WORLD = re.compile(r"I am \d{1,9} of (\d{1,9})\b")
+_VERDICTS = {"pass": "pass", "passed": "pass", "fail": "fail", "failed": "fail"}
+_ABSENT = {"n/a", "na", "-", "--"}
+# A size and a value as OSU prints them, wherever they stand.
+_ROW = re.compile(r"\d\s+\d+\.\d\d(?:\s|$)")
+# Headers of other tools, whose rows are not ours.
+_FOREIGN = re.compile(
+    r"# ?(?:size (?:count|n)|bytes|benchmarking|nthreads?|nccl-tests|out-of-place)\b|transfer size \(bytes\)",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class _Parser:
+    """What is known while the lines of a log go by."""
+
+    reading: Reading = field(default_factory=Reading)
+    test: Test | None = None
+    title: tuple[int, str] | None = None
+    launch: Launch = NO_LAUNCH
+    lines: list[int] = field(default_factory=list)
+    rows: list[list[float]] = field(default_factory=list)
+    verdicts: dict[int, str] = field(default_factory=dict)
+    fields: list[str] = field(default_factory=list)
+
+    def problem(self, number: int, what: str, line: str) -> None:
+        """Note a line that looks like data and is not read in full."""
+        self.reading.problems.append(Problem(number, f"{what}: {excerpt(line)}"))
+
+    def see(self, number: int, line: str) -> None:
+        """Note where the format is first seen."""
+        self.reading.seen = self.reading.seen or Problem(number, excerpt(line))
+
+    def close(self) -> None:
+        """End a table: its rows become a block."""
+        if self.rows and self.test:
+            names = ("size", *self.test.columns) if self.test.sized else self.test.columns
+            columns: dict[str, Any] = {}
+            for name, values in zip(names, zip_longest(*self.rows, fillvalue=math.nan), strict=False):
+                if name == "size":
+                    columns["size"] = columns["n"] = np.array(values)
+                elif name != "rest":
+                    columns.setdefault(name, np.array(values) / _SCALES.get(name, _MICROSECONDS))
+            columns.setdefault("n", np.zeros(len(self.rows)))  # a barrier carries nothing
+            if self.verdicts:
+                columns["validation"] = [self.verdicts.get(number, math.nan) for number in self.lines]
+            self.reading.blocks.append(Block(self.lines, columns, self.test.constants))
+            self.title = None
+        self.lines, self.rows, self.verdicts = [], [], {}
+
+    def end(self, test: Test | None = None) -> None:
+        """End a table and what its title said; a title without a row is a problem."""
+        self.close()
+        if self.title:
+            self.problem(self.title[0], "no measured row under", self.title[1])
+        self.test, self.title = test, None
+
+    def line(self, number: int, line: str, cut: bool) -> None:
+        """Take a line; `cut` if the log ends in it, without a line feed."""
+        fields = line.split()
+        if fields and not fields[0].isdecimal():
+            line = strip_prefix(line)
+            fields = line.split()
+        if not fields:
+            return
+        if not fields[0].isdecimal():
+            self.text(number, line, fields, cut)
+        elif self.test and self.test.sized:
+            self.row(self.test, number, line, fields, cut)
+        elif _ROW.search(line):
+            self.problem(number, "a row without its title or header above it", line)
+
+    def text(self, number: int, line: str, fields: list[str], cut: bool) -> None:
+        """Take a line that does not begin with a size."""
+        flat = " ".join(fields)[:400]
+        if title := TITLE.match(flat):
+            if self.rows or not self.title or self.title[1] != flat:  # several ranks may print it
+                self.end(started(named(title[1], title[2]), self.launch))
+                self.title, self.launch = (number, flat), NO_LAUNCH
+                self.see(number, flat)
+        elif _FOREIGN.match(flat):
+            self.end()
+        elif is_header(flat):
+            self.close()
+            self.test = under_header(self.test or Test({}), flat)
+            self.see(number, flat)
+        elif self.note(line, flat):
+            return
+        elif self.test and not self.test.sized and fields[0][:1].isdecimal():
+            self.row(self.test, number, line, fields, cut)
+            if self.rows:  # one is all that a barrier prints
+                self.end()
+        elif self.test and (_ROW.search(line) or (flat[0] != "#" and _looks_like_row(fields))):
+            self.problem(number, "looks like a row, but it does not begin with a size", line)
+
+    def note(self, line: str, flat: str) -> bool:
+        """Take what is said beside the rows: element type, memory, ranks, command line."""
+        if "pairs:" in flat and (pairs := _PAIRS.search(flat)) and self.test:
+            self.test = self.test.told(ranks=2.0 * int(pairs[1]))
+        elif datatype := _DATATYPE.match(flat):
+            self.test = (self.test or Test({})).told(datatype=datatype[1])
+        elif "Receive Buffer" in flat and (buffers := _BUFFERS.search(flat)):
+            self.test = (self.test or Test({})).with_buffers(buffers[1].lower(), buffers[2].lower())
+        elif world := _WORLD.match(flat):
+            self.launch = self.launch._replace(ranks=float(world[1]))
+        elif "osu_" in line and (launch := launched(line)):
+            self.launch = launch
+        else:
+            return False
+        return True
+
+    def row(self, test: Test, number: int, line: str, fields: list[str], cut: bool) -> None:
+        """Take a line that begins like a row."""
+        values, verdict, more = _values(fields)
+        if cut or more or not test.fits(values):
+            if len(fields) > 3 and len(values) == 1 and not any(character.isdecimal() for character in fields[1]):
+                return  # prose: "1 more process has ..."
+            # A word may follow a value (`8.43 <- switch`), but not a count (`4 ranks`, `1024 2 of them`).
+            fault = _fault(test, values, cut or more) or (more and "." not in fields[test.main] and "no measured value")
+            if fault or (cut and self.shortened(fields)):
+                self.problem(number, fault or "row breaks off", line)
+                return
+            self.fit(test, number, line, values)
+        if self.rows and test.sized and values[0] < self.rows[-1][0]:
+            self.problem(number, "sizes start again without a header; read as rows of the table above", line)
+        if verdict:
+            self.verdicts[number] = verdict
+        self.lines.append(number)
+        self.rows.append(values)
+        self.fields = fields
+
+    def fit(self, test: Test, number: int, line: str, values: list[float]) -> None:
+        """Settle what to do with a row that is wider or shorter than its header."""
+        named, measured = len(test.columns), len(values) - test.sized
+        if test.columns == ("seconds",) and _is_full(values[test.sized :]):
+            self.test = replace(test, columns=FULL)
+        elif measured != named:
+            self.problem(number, f"{measured} values where the header names {named}", line)
+            del values[named + test.sized :]
+
+    def shortened(self, fields: list[str]) -> bool:
+        """Tell whether the last value has fewer decimals than that of the row above: the file ends inside a number."""
+        last = len(fields) - 1
+        return bool(self.rows) and last < len(self.fields) and _decimals(fields[last]) < _decimals(self.fields[last])
+
+
+def _values(fields: list[str]) -> tuple[list[float], str, bool]:
+    """Return the numbers at the front of a row, Pass or Fail among them, and whether other words follow."""
+    values: list[float] = []
+    verdict = ""
+    for word in fields:
+        try:
+            values.append(float(word.replace("_", "x")))  # Python would take 1_0 for 10
+        except ValueError:
+            if word.lower() in _VERDICTS:
+                verdict = _VERDICTS[word.lower()]
+            elif word.lower() in _ABSENT:
+                values.append(math.nan)
+            else:
+                return values, verdict, True
+    return values, verdict, False
+
+
+def _fault(test: Test, values: list[float], incomplete: bool) -> str:
+    """Say why the values of a row cannot be taken; `incomplete` if they may be fewer, or shorter, than were printed."""
+    if not test.columns:
+        return "no header says what this row measures"
+    width = len(test.columns) + test.sized
+    if len(values) <= test.main or (len(values) < width and incomplete):
+        return "row breaks off"
+    return "" if test.fits((values + [math.nan] * width)[:width]) else "no measured value"
+
+
+def _is_full(measured: list[float]) -> bool:
+    """Tell whether four values are mean, least, most and a count; option -f prints them, some headers name only one."""
+    if len(measured) != len(FULL):
+        return False
+    mean, least, most, count = measured
+    return least <= mean <= most and count >= 1 and count.is_integer()
+
+
+def _decimals(word: str) -> int:
+    return len(word.partition(".")[2])
+
+
+def _looks_like_row(fields: list[str]) -> bool:
+    """Tell whether a short line is mostly numbers, perhaps broken ones."""
+    numbers = sum(word.lstrip("+-.")[:1].isdecimal() for word in fields)
+    return len(fields) <= 10 and 2 * numbers > len(fields)
+
+
+def _may_hold(text: str) -> bool:
+    return any(sign in text for sign in ("OSU", "OMB", "(us)", "MB/s"))
+
+
+def _parse(lines: list[str]) -> Reading:
+    parser = _Parser()
+    for number, line in enumerate(lines, 1):
+        parser.line(number, line, cut=number == len(lines))
+    parser.end()
+    return parser.reading
+
+
+READER = Reader("OSU micro-benchmarks", "a title '# OSU ... Test' or a header '# Size ... (us)'", _may_hold, _parse)

@@ -1,0 +1,7 @@
+"""Collectives: for each algorithm a schedule for any P, and a closed form derived from its rounds."""
+
+from orrery_analytic.collectives.patterns import schedule
+from orrery_analytic.collectives.registry import list_algorithms
+from orrery_analytic.collectives.verification import rounds, verify
+
+__all__ = ["list_algorithms", "rounds", "schedule", "verify"]

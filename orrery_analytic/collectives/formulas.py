@@ -1,0 +1,103 @@
+"""`network_cost`: the closed form of a collective on host buffers, as a `Cost`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from orrery_analytic.collectives.algorithm import Options
+from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, twin
+from orrery_analytic.cost import Cost
+from orrery_analytic.errors import QuantityError, UnknownNameError, choose
+from orrery_analytic.networks import Hockney, LogGP
+from orrery_analytic.symbols import P, n_s
+
+__all__ = ["network_cost"]
+
+
+def network_cost(
+    collective: str,
+    algorithm: str,
+    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    segment_bytes: Any = 0,
+    fan: int = 1,
+    radix: int = 4,
+    parts: Sequence[str] | None = None,
+) -> Cost:
+    """Return what the messages and reductions of a collective cost, in P, n and the parameters of a network.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        Names of `list_collectives` and `list_algorithms`.
+    network : Hockney or LogGP
+    segment_bytes : int, SymPy expression or "symbol"
+        Bytes of a segment; 0 is one segment, "symbol" keeps n_s. Segments are taken as equal, n / n_s of them.
+    fan, radix : int
+        Chains below the root of "chain"; radix of "knomial".
+    parts : sequence of "collective:algorithm", optional
+        The parts of a composed algorithm, such as ("reduce:binomial", "bcast:binomial").
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that is not there, and for a composed algorithm without `parts`.
+    QuantityError
+        For a network without closed forms, a wrong number, or segments where the algorithm's formula has none.
+    """
+    if not isinstance(network, Hockney | LogGP):
+        raise QuantityError(f"closed forms are for Hockney() and LogGP(), not {network!r}; time a schedule on it instead.")
+    place = twin(collective)
+    if (place, algorithm) in COMPOSED:
+        return _composed(COMPOSED[place, algorithm], algorithm, network, segment_bytes, parts)
+    choose(f"{collective} algorithm with a formula", algorithm, list_algorithms(collective))
+    if parts is not None:
+        raise QuantityError(f"{collective} {algorithm!r} is not made of parts, but parts={parts!r} was given.")
+    known = find(collective, algorithm)
+    options = Options(_segment(segment_bytes), _count("fan", fan, 1), _count("radix", radix, 2))
+    if options.segment is not None and not known.segmented:
+        raise QuantityError(
+            f"the formula of {collective} {algorithm!r} is for one segment, but segment_bytes={segment_bytes!r} was "
+            "given. Use segment_bytes=0, or time its schedule."
+        )
+    terms = known.terms(network, options)
+    if known.only_at is not None:
+        terms = {name: sp.Piecewise((e, sp.Eq(P, known.only_at))) if e != 0 else e for name, e in terms.items()}
+    return Cost(validity=f"{collective} {algorithm}: {known.exact(network)}", collective=terms)
+
+
+def _composed(
+    expected: tuple[str, ...], algorithm: str, network: Hockney | LogGP, segment_bytes: Any, parts: Sequence[str] | None
+) -> Cost:
+    """Return the sum of the costs of named parts."""
+    example = ", ".join(f'"{part}:{list_algorithms(part)[-1]}"' for part in expected)
+    if parts is None:
+        raise UnknownNameError(
+            f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name them, "
+            f"parts=({example})."
+        )
+    named = [str(part).partition(":") for part in parts]
+    if [name for name, _, _ in named] != list(expected):
+        raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={parts!r} was given. "
+                            f"Write parts=({example}).")  # fmt: skip
+    return sum((network_cost(name, kind, network, segment_bytes) for name, _, kind in named), Cost())
+
+
+def _segment(value: Any) -> sp.Expr | None:
+    if value == "symbol":
+        return n_s
+    if isinstance(value, sp.Expr) and not value.is_number:
+        return value
+    number = _count("segment_bytes", value, 0)
+    return sp.Integer(number) if number else None
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool | str) or not hasattr(value, "__index__") or value < least:
+        also = ' or "symbol"' if name == "segment_bytes" else ""
+        raise QuantityError(f"{name} must be a whole number of at least {least}{also}, but {value!r} was given.")
+    return int(value)
+
+

@@ -1,0 +1,112 @@
+"""`schedule`: what the library sends when an algorithm is asked for, its run-time substitutions included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from orrery_analytic.collectives.algorithm import Call
+from orrery_analytic.collectives.registry import COMPOSED, find, twin
+from orrery_analytic.decisions import runs, select
+from orrery_analytic.errors import QuantityError
+from orrery_analytic.schedules import Schedule
+from orrery_analytic.schedules.operations import Operation, Program, shifted
+
+__all__ = ["schedule"]
+
+_COUNTLESS = ("barrier",)
+
+
+def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise QuantityError(f"{name} must be a whole number {allowed}, but {value!r} was given.")
+    return int(value)
+
+
+def _nothing(rank: int) -> Iterator[Operation]:
+    return iter(())
+
+
+def schedule(
+    collective: str,
+    algorithm: str,
+    P: int,
+    count: int = 1,
+    itemsize: int = 4,
+    root: int = 0,
+    segment_bytes: int = 0,
+    fan: int | None = None,
+    radix: int | None = None,
+) -> Schedule:
+    """Return the messages and reductions of a collective on P ranks, in each rank's program order.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        Open MPI's names (see `list_collectives`, `list_algorithms`).
+    P : int
+        Number of ranks. On one rank nothing is sent.
+    count : int
+        Elements, as the MPI call passes them; of no meaning for a barrier. No element, no message.
+    itemsize : int
+        Bytes of an element.
+    root : int
+        Where the collective has one.
+    segment_bytes : int
+        Bytes of a segment, rounded to whole elements as the library does; 0 is one segment.
+    fan, radix : int, optional
+        Chains below the root of "chain" (1 unless given); radix of "knomial" (4 unless given).
+
+    Returns
+    -------
+    Schedule
+        Of what really runs: where the library takes another algorithm at run time (recursive doubling of allgather on
+        12 ranks runs Bruck), this is that one. "nonoverlapping" takes for its parts what openmpi-4.1 decides.
+
+    Raises
+    ------
+    UnknownNameError
+        For a collective or an algorithm that is not there.
+    QuantityError
+        For numbers out of range, and for "two_proc" on other than two ranks.
+    """
+    P = _whole("P", P, 1)
+    call = Call(
+        P,
+        _whole("count", count, 0),
+        _whole("itemsize", itemsize, 1),
+        _whole("root", root, 0, P - 1),
+        _whole("segment_bytes", segment_bytes, 0),
+        _whole("fan", 1 if fan is None else fan, 1),
+        _whole("radix", 4 if radix is None else radix, 2),
+    )
+    title = f"{collective} {algorithm}"
+    if (twin(collective), algorithm) not in COMPOSED:
+        find(collective, algorithm)  # an unknown name is an error on one rank too
+    if P == 1 or (count == 0 and collective not in _COUNTLESS):
+        return Schedule(P, _nothing, title)
+    return Schedule(P, _program(collective, algorithm, call), title)
+
+
+def _program(collective: str, algorithm: str, call: Call) -> Program:
+    place = twin(collective)
+    if (place, algorithm) in COMPOSED:
+        return _composed(COMPOSED[place, algorithm], call)
+    really = runs(
+        collective, algorithm, call.P, call.count, segment_bytes=call.segment_bytes, fan=call.fan, itemsize=call.itemsize
+    )
+    return find(collective, str(really)).program(call)
+
+
+def _composed(parts: tuple[str, ...], call: Call) -> Program:
+    """Return one collective after another, each decided by the fixed rules at the size of the whole."""
+    programs: list[Program] = []
+    start = 0
+    for part in parts:
+        chosen = select(part, call.P, call.count * call.itemsize, itemsize=call.itemsize).name
+        program = _program(part, str(chosen), Call(call.P, call.count, call.itemsize))
+        programs.append(shifted(program, start))
+        start += len(Schedule(call.P, program).rounds())
+    return lambda rank: chain.from_iterable(program(rank) for program in programs)

@@ -1,0 +1,208 @@
+"""Closed form against schedule: `verify` the formula, and see the `rounds` that it comes from."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from orrery_analytic import symbols
+from orrery_analytic.collectives.algorithm import Options
+from orrery_analytic.collectives.formulas import network_cost
+from orrery_analytic.collectives.patterns import schedule
+from orrery_analytic.collectives.registry import find, formulas
+from orrery_analytic.collectives.rounds import Phase, k, summand
+from orrery_analytic.errors import choose
+from orrery_analytic.networks import Hockney, LogGP
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Rounds", "rounds", "verify"]
+
+_MICROSECOND, _BYTE = Fraction(1, 10**6), Fraction(1, 10**9)
+_VALUES = {
+    Hockney: {"alpha": 2 * _MICROSECOND, "beta": _BYTE / 20, "gamma": _BYTE / 10},
+    LogGP: {
+        "L": _MICROSECOND,
+        "o": _MICROSECOND / 2,
+        "g": 3 * _MICROSECOND / 4,
+        "G": _BYTE / 20,
+        "gamma": _BYTE / 10,
+    },
+}
+
+
+def verify(
+    collective: str,
+    algorithm: str,
+    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    P: Iterable[int] = range(2, 65),
+    itemsize: int = 4,
+    **values: int | float | Fraction,
+) -> pd.DataFrame:
+    """Return closed form and schedule side by side, computed in exact fractions.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        An algorithm with a formula of its own; a composed one is verified by its parts.
+    network : Hockney or LogGP
+    P : iterable of int
+        Numbers of ranks.
+    itemsize : int
+        Bytes of an element.
+    **values
+        Numbers for the network's symbols (SI units); round ones unless given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each P. `count` is the least number of elements that divides evenly; `formula_s` and `schedule_s` are
+        in seconds, `ratio` is formula over schedule, `equal` compares the fractions, `claimed_exact` is what the
+        formula says of itself. `ratio_uneven` is the same ratio at count + 1, where blocks differ in size.
+
+    Raises
+    ------
+    UnknownNameError
+        For an algorithm without a formula of its own.
+    """
+    import pandas as pd
+
+    known = formulas(collective)
+    choose(f"{collective} algorithm with a formula of its own", algorithm, known)
+    cost = network_cost(collective, algorithm, network)
+    defaults = _VALUES[type(network)]
+    for name in values:
+        choose("symbol of this network", name, defaults)
+    numbers = {name: Fraction(values.get(name, default)) for name, default in defaults.items()}
+    exact, only_at = known[algorithm].exact(network), known[algorithm].only_at
+    gapped = isinstance(network, LogGP) and numbers["g"] > numbers["L"] + 2 * numbers["o"]
+    rows = []
+    for ranks in P:
+        if only_at is not None and ranks != only_at:
+            continue
+        count = _even_count(ranks)
+        formula, true = _both(collective, algorithm, network, cost.total, ranks, count, itemsize, numbers)
+        uneven = _both(collective, algorithm, network, cost.total, ranks, count + 1, itemsize, numbers)
+        rows.append(
+            {
+                "P": ranks,
+                "count": count,
+                "formula_s": float(formula),
+                "schedule_s": float(true),
+                "ratio": float(formula / true) if true else float(formula == true),
+                "equal": formula == true,
+                "claimed_exact": ranks == 1 or exact.holds(ranks, reducing=numbers["gamma"] > 0, gapped=gapped),
+                "ratio_uneven": float(uneven[0] / uneven[1]) if uneven[1] else 1.0,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _even_count(P: int) -> int:
+    """Return the least count that P ranks, and the halvings of the power of two below P, divide evenly."""
+    return lcm(P, 2 << (P.bit_length() - 1))
+
+
+def _both(
+    collective: str,
+    algorithm: str,
+    network: Hockney | LogGP,
+    total: sp.Expr,
+    P: int,
+    count: int,
+    itemsize: int,
+    numbers: dict[str, Fraction],
+) -> tuple[Fraction, Fraction]:
+    """Return the time of the formula and that of the schedule, as fractions."""
+    per_rank = P if collective == "reduce_scatter" else 1
+    true = schedule(collective, algorithm, P, count, itemsize).time(network, **numbers)
+    if P == 1:
+        return Fraction(0), Fraction(true)  # the rule of `Cost` for one rank
+    here = {symbols.P: sp.Integer(P), symbols.n: sp.Integer(per_rank * count * itemsize)}
+    rationals = {sp.Symbol(s, positive=True): sp.Rational(v.numerator, v.denominator) for s, v in numbers.items()}
+    value = total.subs(here).subs(rationals)
+    return Fraction(int(value.p), int(value.q)), Fraction(true)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of an algorithm, what each costs, and the closed form that they add up to.
+
+    Prints as a table of sums in a notebook. Under LogGP, where no sum over rounds is exact, the closed form comes from
+    the longest path instead, and `summed` is False.
+    """
+
+    collective: str
+    algorithm: str
+    network: Hockney | LogGP
+    phases: tuple[Phase, ...]
+    closed: sp.Expr
+    validity: str
+    summed: bool
+
+    def sums(self) -> list[sp.Expr]:
+        """Return the sum over rounds k of each phase, not yet evaluated, in seconds."""
+        return [
+            sp.Sum(sp.Add(*summand(phase, self.network).values()), (k, phase.first, phase.last))
+            for phase in self.phases
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for phase in self.phases:
+            cells = (
+                html.escape(phase.label),
+                f"${sp.latex(phase.first)} \\ldots {sp.latex(phase.last)}$",
+                f"${sp.latex(phase.nbytes)}$",
+                f"${sp.latex(phase.reduced)}$",
+                f"${sp.latex(sp.Add(*summand(phase, self.network).values()))}$",
+            )
+            rows.append("<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>")
+        head = "".join(f"<th>{t}</th>" for t in ("rounds", "k", "bytes", "reduced bytes", "a round costs (s)"))
+        how = "Sum over all rounds" if self.summed else "The longest path"
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            f"<p>{how}: $T = {sp.latex(self.closed)}$</p><p>{html.escape(self.validity)}</p>"
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"k = {p.first} .. {p.last}: {p.nbytes} bytes, {p.reduced} reduced ({p.label})" for p in self.phases]
+        return "\n".join([*lines, f"T = {self.closed}", self.validity])
+
+
+def rounds(
+    collective: str,
+    algorithm: str,
+    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    **options: Any,
+) -> Rounds:
+    """Return the derivation of a closed form: its rounds and their sums.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        An algorithm with a formula of its own.
+    network : Hockney or LogGP
+    **options
+        As in `collective_cost`: segment_bytes, fan, radix.
+
+    Raises
+    ------
+    UnknownNameError, QuantityError
+        As `collective_cost`.
+    """
+    choose(f"{collective} algorithm with a formula of its own", algorithm, formulas(collective))
+    cost = network_cost(collective, algorithm, network, **options)
+    segment = symbols.n_s if options.get("segment_bytes") == "symbol" else options.get("segment_bytes") or None
+    known = find(collective, algorithm)
+    assert known.phases is not None
+    phases = known.phases(Options(segment, options.get("fan", 1), options.get("radix", 4)))
+    summed = isinstance(network, Hockney) or known.loggp is None
+    return Rounds(collective, algorithm, network, phases, cost.total, cost.validity, summed)

@@ -1,0 +1,267 @@
+"""The whole path in one call: machine, collective, P and n in; time, terms and algorithm out, labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from orrery_analytic.calls import collective_cost
+from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, twin
+from orrery_analytic.cost import TERM_NAMES, Cost
+from orrery_analytic.decisions import list_collectives, runs, select
+from orrery_analytic.decisions.fixed import rule_set
+from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.networks import Hockney, LogGP
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from orrery_analytic.machines import Machine
+
+__all__ = ["Plan", "plan_cost", "plans", "predict"]
+
+
+class Plan(NamedTuple):
+    """What runs at a point: an algorithm, its segments, and the parts that a composed one is made of."""
+
+    algorithm: str
+    segment_bytes: int = 0
+    parts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} ({', '.join(self.parts)})" if self.parts else self.algorithm
+
+
+def _decide(collective: str, P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> tuple[Any, Any]:
+    """Return names and segment sizes that the library passes along, for arrays of P and n."""
+    total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
+    chosen = select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)
+    return np.asarray(chosen.name), np.asarray(chosen.segment_bytes)
+
+
+def plans(
+    collective: str,
+    P: Any,
+    n: Any,
+    rules: str = "openmpi-4.1",
+    algorithm: str | None = None,
+    itemsize: int = 4,
+    commutative: bool = True,
+) -> tuple[np.ndarray, np.ndarray, list[Plan]]:
+    """Return what the library takes at every point, and what then really runs.
+
+    Parameters
+    ----------
+    collective, algorithm : str
+        As in `predict`; P and n are arrays of whole numbers that broadcast.
+
+    Returns
+    -------
+    chosen : array of str
+        The library's choice, or `algorithm`.
+    index : array of int
+        For each point its place in the list.
+    found : list of Plan
+        What runs, run-time substitutions applied and the parts of composed algorithms decided.
+    """
+    P, n = np.broadcast_arrays(np.asarray(P), np.asarray(n))
+    if algorithm is None:
+        chosen, segments = _decide(collective, P, n, rules, itemsize, commutative)
+    else:
+        chosen, segments = np.full(P.shape, algorithm), np.zeros(P.shape, dtype=int)
+    count = -(-n // itemsize)
+    really = np.asarray(
+        runs(collective, chosen, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
+    )
+    parts = np.full(P.shape, "", dtype=object)
+    for (place, name), members in COMPOSED.items():
+        here = (really == name) & (place == twin(collective))
+        if here.any():
+            parts[here] = _parts(members, P[here], n[here], rules, itemsize, commutative)
+    rows = zip(really.flat, segments.flat, parts.flat, strict=True)
+    keys = [Plan(str(name), int(segment), tuple(made_of.split())) for name, segment, made_of in rows]
+    found = list(dict.fromkeys(keys))
+    place_of = {key: i for i, key in enumerate(found)}
+    return chosen, np.array([place_of[key] for key in keys], dtype=int).reshape(P.shape), found
+
+
+def _parts(members: tuple[str, ...], P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> list[str]:
+    """Return for each point the parts of a composed algorithm, as "collective:algorithm" in one text."""
+    columns = []
+    for member in members:
+        names, segments = _decide(member, P, n, rules, itemsize, commutative)
+        count = -(-n // itemsize)
+        really = runs(member, names, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
+        columns.append([f"{member}:{name}" for name in np.asarray(really)])
+    return [" ".join(row) for row in zip(*columns, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def plan_cost(
+    collective: str,
+    plan: Plan,
+    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    buffers: str = "host",
+    transport: str | None = None,
+    staging: str = "printed",
+    bands: tuple[tuple[str, int], ...] = (),
+) -> Cost | None:
+    """Return the cost of a plan, or None where what runs has no formula yet. One rank costs nothing."""
+    if plan.algorithm == "self":
+        return Cost()
+    named = [tuple(part.split(":")) for part in plan.parts] or [(collective, plan.algorithm)]
+    if any(name not in list_algorithms(where) for where, name in named):
+        return None
+    if plan.segment_bytes and (plan.parts or not find(collective, plan.algorithm).segmented):
+        return None
+    return collective_cost(
+        collective,
+        plan.algorithm,
+        network,
+        buffers=buffers,
+        transport=transport,
+        staging=staging,
+        segment_bytes=plan.segment_bytes,
+        parts=plan.parts or None,
+        bands=dict(bands) or None,
+    )
+
+
+def _axis(name: str, value: Any) -> np.ndarray:
+    array = np.atleast_1d(np.asarray(value))
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+        raise QuantityError(f"{name} must be a number or a one-dimensional array of numbers, but {value!r} was given.")
+    return array
+
+
+def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Machine, dict[str, np.ndarray]]:
+    """Return the machine with the single values put in, and the arrays in SI units by key."""
+    from orrery_analytic.machines.keys import MACHINE_KEYS
+    from orrery_analytic.units import to_si
+
+    arrays: dict[str, np.ndarray] = {}
+    single = {}
+    for key, value in overrides.items():
+        if np.ndim(value) == 0:
+            single[key] = value
+            continue
+        info = MACHINE_KEYS[choose("key of a machine", key, MACHINE_KEYS)]
+        if info.symbol is None or np.ndim(value) != 1:
+            raise QuantityError(f"{key} can be one value here, but {value!r} was given.")
+        arrays[key] = np.array([to_si(item, info.unit, key) for item in value])
+        single[key] = value[0]
+    return machine.replace(**single), arrays
+
+
+def predict(
+    machine: Machine | str,
+    collective: str,
+    P: Any,
+    n: Any,
+    rules: str = "openmpi-4.1",
+    algorithm: str | None = None,
+    buffers: str = "host",
+    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    transport: str | None = None,
+    staging: str = "printed",
+    itemsize: int = 4,
+    commutative: bool = True,
+    **overrides: Any,
+) -> xr.Dataset:
+    """Return what a collective costs on a machine, over P and n: the total, each term, and the algorithm.
+
+    Parameters
+    ----------
+    machine : Machine or str
+        A machine, or the name or path of its file.
+    collective : str
+        One of `list_collectives`.
+    P : int or 1-D array
+        Numbers of ranks.
+    n : int or 1-D array
+        Bytes, in the convention of the OSU micro-benchmarks: the vector of allreduce, bcast, reduce, scan; one rank's
+        block of allgather, gather, scatter; one pair's block of alltoall; the total of reduce_scatter.
+    rules : str
+        The library whose choice is taken, "openmpi-4.1" or a version such as "5.0.3".
+    algorithm : str, optional
+        Take this algorithm everywhere instead, as if a rule file forced it.
+    buffers, transport, staging
+        As in `collective_cost`: "host" or "device", and how device buffers reach the network.
+    network : Hockney or LogGP
+        The machine file needs the numbers of the one that is taken.
+    itemsize : int
+        Bytes of an element: the library looks at the number of elements as well.
+    commutative : bool
+        Whether the reduction commutes.
+    **overrides
+        Keys of the machine file with other values ("21 GB/s"); an array of values makes a dimension of that name
+        ("machine_latency" and "machine_bandwidth" for the two keys that are names of terms as well).
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions P, n and those of `overrides`. Variables: `seconds` and one for each term, in seconds; `algorithm`,
+        what the library takes; `runs`, what then really runs. `seconds` is NaN where that has no formula yet.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that is not there, or a symbol that the machine file has no number for.
+    QuantityError
+        For numbers out of range.
+    """
+    import xarray as xr
+
+    from orrery_analytic.machines import load_machine
+    from orrery_analytic.machines.keys import MACHINE_KEYS
+
+    choose("collective", collective, list_collectives())
+    if algorithm is not None:
+        choose(f"{collective} algorithm", algorithm, list_algorithms(collective))
+    machine, arrays = _split_overrides(load_machine(machine) if isinstance(machine, str) else machine, overrides)
+    ranks, sizes = _axis("P", P), _axis("n", n)
+    chosen, index, found = plans(collective, ranks[:, None], sizes[None, :], rules, algorithm, itemsize, commutative)
+
+    shape = (ranks.size, sizes.size, *(a.size for a in arrays.values()))
+    parameters: dict[str, Any] = dict(machine.parameters)
+    for i, (key, values) in enumerate(arrays.items()):
+        info = MACHINE_KEYS[key]
+        along = values.reshape(1, *(-1 if i == j else 1 for j in range(len(arrays))))
+        parameters[str(info.symbol)] = 1 / along if info.inverse else along
+    terms: dict[str, np.ndarray] = {}
+    total = np.full(shape, np.nan)
+    grid_P, grid_n = np.broadcast_arrays(ranks[:, None], sizes[None, :])
+    for i, plan in enumerate(found):
+        cost = plan_cost(collective, plan, network, buffers, transport, staging, tuple(machine.bands.items()))
+        if cost is None:
+            continue
+        here = index == i
+        points = (-1, *(1 for _ in arrays))
+        given = {name: parameters[name] for name in cost.symbols if name in parameters}
+        parts = cost.values(P=grid_P[here].reshape(points), n=grid_n[here].reshape(points), **given)
+        for name, value in parts.items():
+            where = total if name == "total" else terms.setdefault(name, np.full(shape, np.nan))
+            where[here] = value
+    for value in terms.values():
+        value[np.isnan(value) & ~np.isnan(total)] = 0.0  # a term that an algorithm does not have
+    dims = {key: f"machine_{key}" if key in TERM_NAMES else key for key in arrays}
+    names = ("P", "n", *dims.values())
+    variables: dict[str, Any] = {"seconds": (names, total, {"units": "s", "long_name": f"time of {collective}"})}
+    for name in (t for t in TERM_NAMES if t in terms):
+        variables[name] = (names, terms[name], {"units": "s", "long_name": name.replace("_", " ")})
+    variables["algorithm"] = (("P", "n"), chosen.astype(object), {"long_name": f"choice of {rules}"})
+    variables["runs"] = (("P", "n"), np.array([str(p) for p in found], dtype=object)[index])
+    coordinates = {
+        "P": ("P", ranks, {"units": "1", "long_name": "ranks"}),
+        "n": ("n", sizes, {"units": "B", "long_name": "message size"}),
+        **{
+            dims[key]: (dims[key], a, {"units": MACHINE_KEYS[key].unit, "long_name": MACHINE_KEYS[key].meaning})
+            for key, a in arrays.items()
+        },
+    }
+    about = {"machine": machine.name, "collective": collective, "buffers": buffers, "rules": rules}
+    return xr.Dataset(variables, coordinates, attrs=about)
+

@@ -1,0 +1,133 @@
+"""From a machine to labelled numbers."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import orrery_analytic as oa
+from orrery_analytic.errors import QuantityError, UnknownNameError
+from orrery_analytic.predict import Plan, plan_cost
+
+EXAMPLE = oa.load_machine("example")
+SIZES = np.array([2**k for k in range(0, 26, 3)])
+
+
+def test_the_librarys_choice_is_priced_with_its_own_formula():
+    ranks = [2, 7, 16, 64, 100]
+    data = oa.predict(EXAMPLE, "allreduce", ranks, SIZES)
+    assert data.seconds.dims == ("P", "n")
+    assert data.seconds.attrs["units"] == "s"
+    for p in ranks:
+        for m in SIZES:
+            point = data.sel(P=p, n=m)
+            name = str(point.runs.values)
+            cost = plan_cost("allreduce", Plan(name)) if "(" not in name else None
+            if cost is None:
+                continue
+            given = {s: v for s, v in EXAMPLE.parameters.items() if s in cost.symbols}
+            assert float(point.seconds) == pytest.approx(cost(P=p, n=m, **given), rel=1e-14)
+
+
+def test_terms_add_up_to_the_total_wherever_there_is_one():
+    for collective in oa.list_collectives():
+        for buffers in ("host", "device"):
+            data = oa.predict("example", collective, [1, 2, 5, 8, 40, 150], SIZES, buffers=buffers)
+            terms = [v for v in data.data_vars if v not in ("seconds", "algorithm", "runs")]
+            if terms:
+                total = sum(data[t] for t in terms)
+                np.testing.assert_allclose(total.values, data.seconds.values, rtol=1e-12)
+
+
+def test_one_rank_costs_nothing():
+    data = oa.predict("example", "allreduce", 1, SIZES, buffers="device")
+    assert (data.seconds == 0).all()
+    assert str(data.algorithm.values[0, 0]) == "self"
+
+
+def test_the_switch_of_the_allgather_figure():
+    million = 2**20
+    blocks = oa.predict("musica", "allgather", [128, 256, 512, 1024], million)
+    assert list(blocks.algorithm.values[:, 0]) == ["ring", "ring", "neighbor", "neighbor"]
+    ranks = [32, 64, 128, 256, 512, 1024]
+    total = [str(oa.predict("musica", "allgather", p, million // p).algorithm.values[0, 0]) for p in ranks]
+    assert total == ["neighbor"] * 5 + ["recursive_doubling"]
+
+
+def test_what_really_runs_is_priced():
+    # Allreduce ring on fewer elements than ranks runs recursive doubling; allgather doubling on 12 ranks runs Bruck.
+    data = oa.predict("example", "allreduce", 4, 8)
+    assert str(data.algorithm.values[0, 0]) == "ring"
+    assert str(data.runs.values[0, 0]) == "recursive_doubling"
+    assert str(oa.predict("example", "allgather", 12, 64).runs.values[0, 0]) == "bruck"
+
+
+def test_a_composed_algorithm_takes_the_parts_that_the_library_decides():
+    data = oa.predict("example", "allreduce", 300, 1024)
+    assert str(data.algorithm.values[0, 0]) == "nonoverlapping"
+    assert str(data.runs.values[0, 0]) == "nonoverlapping (reduce:binomial, bcast:knomial)"
+    cost = oa.collective_cost("allreduce", "nonoverlapping", parts=("reduce:binomial", "bcast:knomial"))
+    given = {s: v for s, v in EXAMPLE.parameters.items() if s in cost.symbols}
+    assert float(data.seconds[0, 0]) == pytest.approx(cost(P=300, n=1024, **given))
+
+
+def test_a_choice_without_a_formula_is_nan_with_its_name(monkeypatch):
+    monkeypatch.setattr(sys.modules["orrery_analytic.predict"], "list_algorithms", lambda collective: [])
+    plan_cost.cache_clear()
+    data = oa.predict("example", "bcast", 64, 2**20)
+    assert np.isnan(data.seconds.values).all()
+    assert str(data.algorithm.values[0, 0]) == "knomial"
+    plan_cost.cache_clear()
+
+
+def test_a_named_algorithm():
+    data = oa.predict("example", "allreduce", [4, 8], SIZES, algorithm="ring")
+    assert set(data.algorithm.values.flat) == {"ring"}
+    assert set(data.runs.values.flat) == {"ring", "recursive_doubling"}
+    with pytest.raises(UnknownNameError, match="Did you mean 'rabenseifner'"):
+        oa.predict("example", "allreduce", 4, 8, algorithm="rabenseifer")
+
+
+def test_overrides_are_what_the_machine_file_says():
+    slow = oa.predict("example", "bcast", 8, 2**20, bandwidth="1 GB/s")
+    fast = oa.predict("example", "bcast", 8, 2**20, bandwidth=10e9)
+    assert float(slow.bandwidth[0, 0]) == pytest.approx(10 * float(fast.bandwidth[0, 0]))
+
+
+def test_an_array_of_overrides_makes_a_dimension():
+    data = oa.predict(
+        "example", "allreduce", [2, 16], SIZES, buffers="device", d2h_bandwidth=["2 GB/s", "4 GB/s"], latency=["1 us"] * 3
+    )
+    assert data.seconds.dims == ("P", "n", "d2h_bandwidth", "machine_latency")
+    assert data.d2h_bandwidth.values.tolist() == [2e9, 4e9]
+    assert data.d2h_bandwidth.attrs["units"] == "B/s"
+    alone = oa.predict("example", "allreduce", [2, 16], SIZES, buffers="device", d2h_bandwidth="4 GB/s", latency="1 us")
+    np.testing.assert_allclose(data.seconds.isel(d2h_bandwidth=1, machine_latency=2), alone.seconds, rtol=1e-14)
+
+
+def test_both_networks():
+    hockney = oa.predict("example", "allgather", 16, SIZES, algorithm="ring")
+    loggp = oa.predict("example", "allgather", 16, SIZES, algorithm="ring", network=oa.LogGP())
+    assert hockney.seconds.shape == loggp.seconds.shape
+    assert (loggp.seconds > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"P": "8"}, "P must be a number"),
+        ({"P": [[2]]}, "P must be a number or a one-dimensional"),
+        ({"n": -1}, "n"),
+        ({"n": 2.5}, "n"),
+        ({"rules": "openmpi-9"}, "rules"),
+        ({"collective": "all_reduce"}, "Did you mean 'allreduce'"),
+        ({"bandwith": "1 GB/s"}, "Did you mean 'bandwidth'"),
+        ({"bandwidth": "1 us"}, "bandwidth"),
+        ({"ranks_per_node": [1, 2]}, "ranks_per_node can be one value"),
+        ({"machine": "muisca"}, "Did you mean 'musica'"),
+    ],
+)
+def test_wrong_input_is_told(wrong, message):
+    arguments = {"machine": "example", "collective": "allreduce", "P": 8, "n": 8, **wrong}
+    with pytest.raises((QuantityError, UnknownNameError), match=message):
+        oa.predict(**arguments)

@@ -21,6 +21,7 @@ from orrery_analytic.logs.osu_headers import (
     Test,
     is_header,
     launched,
+    memory,
     named,
     started,
     under_header,
@@ -93,6 +94,11 @@ class _Parser:
             self.problem(self.title[0], "no measured row under", self.title[1])
         self.test, self.title = test, None
 
+    def tell(self, **constants: Any) -> None:
+        """Add to what holds for the rows below, and for these alone."""
+        self.close()
+        self.test = (self.test or Test({})).told(**constants)
+
     def line(self, number: int, line: str, cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
         fields = line.split()
@@ -133,12 +139,12 @@ class _Parser:
 
     def note(self, line: str, flat: str) -> bool:
         """Take what is said beside the rows: element type, memory, ranks, command line."""
-        if "pairs:" in flat and (pairs := _PAIRS.search(flat)) and self.test:
-            self.test = self.test.told(ranks=2.0 * int(pairs[1]))
+        if "pairs:" in flat and (pairs := _PAIRS.search(flat)):
+            self.tell(ranks=2.0 * int(pairs[1]))
         elif datatype := _DATATYPE.match(flat):
-            self.test = (self.test or Test({})).told(datatype=datatype[1])
+            self.tell(datatype=datatype[1])
         elif "Receive Buffer" in flat and (buffers := _BUFFERS.search(flat)):
-            self.test = (self.test or Test({})).with_buffers(buffers[1].lower(), buffers[2].lower())
+            self.tell(**memory(buffers[1].lower(), buffers[2].lower()))
         elif world := _WORLD.match(flat):
             self.launch = self.launch._replace(ranks=float(world[1]))
         elif "osu_" in line and (launch := launched(line)):

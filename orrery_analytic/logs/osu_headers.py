@@ -15,7 +15,19 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-__all__ = ["FULL", "NO_LAUNCH", "TITLE", "Launch", "Test", "is_header", "launched", "named", "started", "under_header"]
+__all__ = [
+    "FULL",
+    "NO_LAUNCH",
+    "TITLE",
+    "Launch",
+    "Test",
+    "is_header",
+    "launched",
+    "memory",
+    "named",
+    "started",
+    "under_header",
+]
 
 TITLE = re.compile(r"#* ?(?:OSU|OMB(?:-Py| Python)?) (.{1,100}?) Test\b(.*)")
 _VERSION = re.compile(r"(?:\bv|version )(\d[\w.+-]*)", re.IGNORECASE)
@@ -57,7 +69,7 @@ FULL = ("seconds", "min_seconds", "max_seconds", "iterations")
 _LARGEST = 2.0**63
 _MEMORY = {"H": "host", "D": "device", "M": "managed", "MD": "managed", "MH": "managed"}
 _LAUNCHER = re.compile(r"\b(?:mpirun|mpiexec|srun|flux|prun|jsrun|aprun|ibrun)\b")
-_PROGRAM = re.compile(r"osu_[a-z_]+")
+_PROGRAM = re.compile(r"osu_[a-z_]+(?![\w/.])")
 _RANKS = re.compile(r"\s(?:--?np|-n|--ntasks)[ =]?(\d{1,9})\s")
 _NODES = re.compile(r"\s(?:-N|--nodes)[ =]?(\d{1,9})\s")
 _RANKS_PER_NODE = re.compile(r"\s--n?tasks-per-node[ =](\d{1,9})\s")
@@ -78,10 +90,6 @@ class Test:
         """Return the test with more constants."""
         return replace(self, constants={**self.constants, **constants})
 
-    def with_buffers(self, send: str, recv: str) -> Test:
-        """Return the test with the memory of its sender and receiver."""
-        return self.told(send_buffer=send, recv_buffer=recv, buffers=send if send == recv else "mixed")
-
     @cached_property
     def main(self) -> int:
         """Place in a row of the value without which it measures nothing; -1 if the columns are not known."""
@@ -92,8 +100,9 @@ class Test:
         """Tell whether a row is as wide as it should be and measures something."""
         return (
             len(values) == len(self.columns) + self.sized
+            and self.main >= 0
             and 0 <= values[self.main] < math.inf
-            and (0 <= values[0] < _LARGEST)
+            and values[0] < _LARGEST
         )
 
 
@@ -107,6 +116,11 @@ class Launch(NamedTuple):
 
 
 NO_LAUNCH = Launch()
+
+
+def memory(send: str, recv: str) -> dict[str, str]:
+    """Return the columns that say where the buffers of sender and receiver lie."""
+    return {"send_buffer": send, "recv_buffer": recv, "buffers": send if send == recv else "mixed"}
 
 
 def named(words: str, rest: str) -> Test:
@@ -126,11 +140,11 @@ def named(words: str, rest: str) -> Test:
     elif collective:
         test = test.told(**_collective(collective, "osu_" if family == "mpi" else f"osu_{family}_"))
     if not accelerator and not managed:
-        test = test.with_buffers("host", "host")
+        test = test.told(**memory("host", "host"))
     elif collective and managed:
-        test = test.with_buffers("managed", "managed")
+        test = test.told(**memory("managed", "managed"))
     elif collective and accelerator and accelerator[1].upper() != "CXL":
-        test = test.with_buffers("device", "device")
+        test = test.told(**memory("device", "device"))
     if "message rate" in kind:
         return replace(test, columns=("bandwidth_bytes_per_s", "messages_per_s"))
     if "bandwidth" in kind:
@@ -187,4 +201,6 @@ def started(test: Test, launch: Launch) -> Test:
         return test
     if math.isnan(test.constants.get("ranks", math.nan)):
         test = test.told(ranks=launch.ranks)
-    return test.with_buffers(launch.send, launch.recv) if launch.send and "buffers" not in test.constants else test
+    if launch.send and "buffers" not in test.constants:
+        test = test.told(**memory(launch.send, launch.recv))
+    return test

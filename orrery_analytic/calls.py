@@ -44,6 +44,15 @@ _SIZES: Mapping[str, tuple[sp.Expr, sp.Expr]] = MappingProxyType(
 _BOUNCED = ("allreduce", "exscan", "reduce", "reduce_scatter_block", "scan")
 _REDUCING = (*_BOUNCED, "reduce_scatter")
 
+_OTHER_ROOTS = {
+    ("reduce", "linear"): "root other than 0: under LogGP an upper bound where g > o",
+    ("reduce", "in-order_binary"): "root P - 1: less by the last message of n bytes, as the result need not be sent on",
+    (
+        "reduce",
+        "rabenseifner",
+    ): "odd roots below 2 (P - 2**floor(log2 P)): more by a message of n / 2**floor(log2 P) bytes",
+}
+
 _LEGS = {
     "printed": "through host memory, d2h + h2d on each leg as Eq. 1 is printed",
     "directed": "through host memory, d2h where it is sent and h2d where it is received",
@@ -118,6 +127,7 @@ def collective_cost(
     parts: Sequence[str] | None = None,
     bands: Mapping[str, int] | None = None,
     reduction: str = "schedule",
+    ranks_per_node: int = 1,
 ) -> Cost:
     r"""Return what a collective costs in P, n and the parameters of network and GPU, in seconds; 0 for P = 1.
 
@@ -145,15 +155,15 @@ def collective_cost(
         says so.
     staging, bands
         As in `p2p_cost`.
-    segment_bytes, fan, radix, parts
+    segment_bytes, fan, radix, parts, ranks_per_node
         As in `network_cost`: segments ("symbol" keeps n_s), chains below the root, radix of a tree, the parts of a
-        composed algorithm such as ("reduce:binomial", "bcast:binomial").
+        composed algorithm such as ("reduce:binomial", "bcast:binomial"), ranks of a node for "two_level_" ones.
     root : int
-        No formula depends on it: trees turn with the root. Only the linear reduce under LogGP is an upper bound for
-        roots other than 0, where g > o.
+        Formulas are for root 0, and for all where trees turn with the root. `validity` says what another root changes:
+        in reduce, for linear (under LogGP), in-order_binary and rabenseifner.
     reduction : str
         "schedule": the reductions on the critical path. "printed": gamma times the bytes of a rank's vector (n;
-        P n for reduce_scatter_block), as the paper's beta_op n; a gap of LogGP stays as it is.
+        P n for reduce_scatter_block), as the paper's beta_op n, on host buffers too; a gap of LogGP stays as it is.
 
     Raises
     ------
@@ -171,9 +181,9 @@ def collective_cost(
     choose("reduction", reduction, REDUCTIONS)
     size_bands(bands)
     place = twin(collective)
-    cost = network_cost(collective, algorithm, network, segment_bytes, fan, radix, parts)
-    if whole("root", root).any() and (collective, algorithm) == ("reduce", "linear") and isinstance(network, LogGP):
-        cost += Cost(validity="root other than 0: an upper bound where g > o")
+    cost = network_cost(collective, algorithm, network, segment_bytes, fan, radix, parts, ranks_per_node)
+    if whole("root", root).any():
+        cost += Cost(validity=_OTHER_ROOTS.get((place, algorithm), ""))
     if reduction == "printed" and place in _REDUCING:
         cost = _with_printed_reduction(cost, _SIZES[place][0], network)
     if buffers == "host":

@@ -116,7 +116,7 @@ class Cost:
     validity : str
         Where the formula is exact.
     collective : mapping of term name to SymPy expression, in seconds
-        Terms of a collective call, stated for P >= 2. At P = 1 a collective costs 0: this class alone applies that rule.
+        Terms of a collective call, stated for P >= 2. At P = 1 a collective costs 0: this class applies that rule.
     """
 
     local: Mapping[str, sp.Expr] = field(default_factory=dict)
@@ -252,4 +252,3 @@ class Cost:
             rows.append(f"<tr><th style='text-align:left'>{name.replace('_', ' ')}</th>{cells}</tr>")
         note = f"<p>{html.escape(self.validity)}</p>" if self.validity else ""
         return f"<table><thead><tr><th>term</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}"
-

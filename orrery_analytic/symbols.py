@@ -161,7 +161,8 @@ def _ceil_bits(x: Any) -> Any:
 
 
 def _log_floor(x: Any, base: int) -> Any:
-    level, power = np.zeros(np.shape(x), dtype=int), base
+    power = base
+    level: Any = np.zeros(np.shape(x), dtype=int)
     while power <= np.max(x):
         level = level + (np.asarray(x) >= power)
         power *= base
@@ -177,12 +178,13 @@ def _popcount_top(x: Any) -> Any:
             if m >> i & 1:  # clear bit i, set all below it
                 best = max(best, (m >> (i + 1)).bit_count() + i)
         return best
-    m = np.asarray(_whole(x)).astype(np.int64) - 1
-    best = np.bitwise_count(m).astype(np.int64)
+    numbers = np.asarray(_whole(x)).astype(np.int64) - 1
+    most = np.bitwise_count(numbers).astype(np.int64)
     for i in range(62):
-        candidate = np.bitwise_count(m >> (i + 1)).astype(np.int64) + i
-        best = np.where((m >> i & 1 == 1) & (m >> (i + 1) > 0), np.maximum(best, candidate), best)
-    return best
+        above = numbers >> (i + 1)
+        candidate = np.bitwise_count(above).astype(np.int64) + i
+        most = np.where((numbers >> i & 1 == 1) & (above > 0), np.maximum(most, candidate), most)
+    return most
 
 
 def _power_of_two(x: sp.Expr) -> sp.Expr | None:
@@ -192,7 +194,7 @@ def _power_of_two(x: sp.Expr) -> sp.Expr | None:
     return None
 
 
-class _BitFunction(sp.Function):  # type: ignore[misc]
+class _BitFunction(sp.Function):
     """A whole number read off the bits of a whole number; exact for every integer, and for arrays of them."""
 
     is_integer = True
@@ -230,21 +232,21 @@ class _BitFunction(sp.Function):  # type: ignore[misc]
         return text if exp is None else f"{text}^{{{exp}}}"
 
 
-class log2_floor(_BitFunction):  # noqa: N801 - the name under which it is printed
+class log2_floor(_BitFunction):
     r"""Return :math:`\lfloor \log_2 P \rfloor` exactly, for every whole P >= 1 (arrays: to 2**62)."""
 
     _left, _right = r"\left\lfloor \log_2 ", r" \right\rfloor"
     _bits = staticmethod(_floor_bits)
 
 
-class log2_ceil(_BitFunction):  # noqa: N801
+class log2_ceil(_BitFunction):
     r"""Return :math:`\lceil \log_2 P \rceil` exactly, for every whole P >= 1 (arrays: to 2**62)."""
 
     _left, _right = r"\left\lceil \log_2 ", r" \right\rceil"
     _bits = staticmethod(_ceil_bits)
 
 
-class log_floor(sp.Function):  # type: ignore[misc]  # noqa: N801
+class log_floor(sp.Function):
     r"""Return :math:`\lfloor \log_b x \rfloor` exactly, for whole x >= 1 and a whole base b >= 2."""
 
     is_integer = True
@@ -252,6 +254,7 @@ class log_floor(sp.Function):  # type: ignore[misc]  # noqa: N801
 
     @classmethod
     def eval(cls, x: sp.Expr, base: sp.Expr) -> sp.Expr | None:
+        """Return the number of digits less one, where x is a number."""
         if base == 2:
             return log2_floor(x)
         if isinstance(x, sp.Integer) and isinstance(base, sp.Integer):
@@ -272,7 +275,7 @@ class log_floor(sp.Function):  # type: ignore[misc]  # noqa: N801
         return text if exp is None else f"{text}^{{{exp}}}"
 
 
-class max_popcount(_BitFunction):  # noqa: N801
+class max_popcount(_BitFunction):
     r"""Return the largest number of set bits among the v < P that have as many binary digits as P - 1.
 
     The depth, in messages, of the deepest node of a binomial tree on P ranks among those that are reached last. It

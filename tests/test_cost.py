@@ -11,7 +11,11 @@ from orrery_analytic.symbols import P, alpha, beta, gamma, n, t_call
 
 RING = Cost(
     validity="every P",
-    collective={"latency": 2 * (P - 1) * alpha, "bandwidth": 2 * (P - 1) / P * n * beta, "reduce": (P - 1) / P * n * gamma},
+    collective={
+        "latency": 2 * (P - 1) * alpha,
+        "bandwidth": 2 * (P - 1) / P * n * beta,
+        "reduce": (P - 1) / P * n * gamma,
+    },
 )
 CALL = Cost({"call": t_call}, "always")
 NUMBERS = {"alpha": 1e-6, "beta": 1e-9, "gamma": 2e-9}
@@ -105,7 +109,8 @@ def test_text_latex_and_html():
     assert "latency" in repr(RING)
     assert "validity: every P" in repr(RING)
     assert (
-        oa.rounds("allreduce", "ring").closed == 2 * alpha * (P - 1) + 2 * beta * n * (P - 1) / P + gamma * n * (P - 1) / P
+        oa.rounds("allreduce", "ring").closed
+        == 2 * alpha * (P - 1) + 2 * beta * n * (P - 1) / P + gamma * n * (P - 1) / P
     )
     assert RING.latex().count("+") == 2
     assert r"\underbrace" in RING._repr_latex_()

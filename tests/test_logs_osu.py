@@ -189,7 +189,7 @@ def test_buffers_without_a_buffer_line(title: str, buffers: object) -> None:
     ("before", "ranks", "buffers"),
     [
         ("$ mpirun -np 96 --mca pml ob1 -x A=B osu_reduce -d cuda -f", 96, "device"),
-        ("srun -n4 ./collective/osu_reduce", 4, "device"),
+        ("srun -n4 /opt/osu_bench/collective/osu_reduce", 4, "device"),
         ("srun -N2 --ntasks-per-node=4 --mpi=pmix ./osu_reduce", 8, "device"),
         ("srun -N2 ./osu_reduce", math.nan, "device"),
         ("mpirun -np 96 osu_allreduce", math.nan, "device"),
@@ -387,8 +387,9 @@ def test_rows_that_lost_their_heading_are_named() -> None:
     assert points(table)[3:] == us((4, 3.5), (8, 4.5))
     assert messages[0] == "<text>, line 1: a row without its title or header above it: '64 9.25'"
     assert messages[1].startswith("<text>, line 7: sizes start again without a header")
-    _, messages = read_warned(f"{LATENCY}# OSU MPI Non-blocking Bcast Latency Test v5\n4 3.50 1 2 3\n")
-    assert "line 7: no header says what this row measures" in messages[1]
+    _, messages = read_warned(f"{LATENCY}# OSU MPI Non-blocking Bcast Latency Test v5\n4 3.50 1 2 3\n8\n")
+    assert [message.split(":")[0] for message in messages] == [f"<text>, line {line}" for line in (6, 7, 8)]
+    assert "no header says what this row measures" in messages[1]
 
 
 # --- mutations ---

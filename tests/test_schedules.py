@@ -114,7 +114,9 @@ def test_large_allgather_on_shared_cards_recursive_doubling_loses_to_ring():
 
 
 def test_rounds_and_readings():
-    schedule = of([send(1, 4, 0), isend(2, 6, 1), wait_all()], [recv(0, 4, 0), reduce(4, 1)], [irecv(0, 6, 1), wait_all()])
+    schedule = of(
+        [send(1, 4, 0), isend(2, 6, 1), wait_all()], [recv(0, 4, 0), reduce(4, 1)], [irecv(0, 6, 1), wait_all()]
+    )
     first, second = schedule.rounds()
     assert first.messages == ((0, 1, 4),)
     assert (second.nbytes, second.reduced, first.reduced) == (6, 4, 0)
@@ -161,7 +163,9 @@ def test_a_node_has_a_whole_number_of_ranks(bad):
         oa.TwoLevel(bad)
 
 
-@pytest.mark.parametrize(("argument", "value"), [("P", 0), ("P", 2.5), ("count", -1), ("itemsize", 0), ("root", 4), ("fan", 0)])
+@pytest.mark.parametrize(
+    ("argument", "value"), [("P", 0), ("P", 2.5), ("count", -1), ("itemsize", 0), ("root", 4), ("fan", 0)]
+)
 def test_numbers_out_of_range_are_refused(argument, value):
     arguments = {"P": 4, "count": 4, argument: value}
     with pytest.raises(QuantityError, match=f"{argument} must be a whole number"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from orrery_analytic.algebra import derive
 from orrery_analytic.calls import collective_cost, kernel_cost, p2p_cost
 from orrery_analytic.collectives import list_algorithms, rounds, schedule, verify
 from orrery_analytic.cost import Cost
@@ -16,6 +17,8 @@ from orrery_analytic.errors import OrreryError
 from orrery_analytic.networks import Hockney, LogGP, TwoLevel
 from orrery_analytic.predict import predict
 from orrery_analytic.schedules import Schedule
+from orrery_analytic.schedules.goal import read_goal, write_goal
+from orrery_analytic.schedules.messages import read_messages, write_messages
 from orrery_analytic.symbols import describe, log2_ceil, log2_floor
 
 __version__ = "0.1.0"
@@ -38,6 +41,7 @@ __all__ = [
     "Schedule",
     "TwoLevel",
     "collective_cost",
+    "derive",
     "describe",
     "explore",
     "kernel_cost",
@@ -50,10 +54,14 @@ __all__ = [
     "p2p_cost",
     "predict",
     "read",
+    "read_goal",
+    "read_messages",
     "rounds",
     "schedule",
     "select",
     "verify",
+    "write_goal",
+    "write_messages",
 ]
 
 

@@ -5,9 +5,9 @@ Each network has two faces: formulas (`message`, `distance`, ...), and a `Timing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 
@@ -44,6 +44,7 @@ class RendezvousTiming:
     beta: Any
     gamma: Any
     eager: bool = False
+    latest: ClassVar[Callable[..., Any]] = max  # of several times, when all of them are over
 
     def duration(self, source: int, destination: int, m: int) -> Any:
         """Return how long a message of m bytes holds both ports, in seconds."""
@@ -64,6 +65,7 @@ class LogGPTiming:
     G: Any
     gamma: Any
     eager: bool = True
+    latest: ClassVar[Callable[..., Any]] = max
 
     def send(self, m: int, program: Any, port: Any) -> tuple[Any, Any, Any]:
         """Return (program goes on, port free, first byte at the receiver) for a send of m bytes."""
@@ -191,8 +193,8 @@ class TwoLevel:
 
     ranks_per_node: int
     network_cards_per_node: int | None = None
-    inside: Hockney = Hockney(symbols.alpha_intra, symbols.beta_intra)  # noqa: RUF009 - frozen
-    between: Hockney = Hockney()  # noqa: RUF009
+    inside: Hockney = Hockney(symbols.alpha_intra, symbols.beta_intra)
+    between: Hockney = Hockney()
 
     def __post_init__(self) -> None:
         for name in ("ranks_per_node", "network_cards_per_node"):

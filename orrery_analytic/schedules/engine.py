@@ -1,6 +1,7 @@
 """Runs the programs of all ranks against each other: finish times by max-plus evaluation, near linear in the messages.
 
-Values may be ints, Fractions or floats: only `+`, `*` and `max` are used, so exact values give exact times.
+Values may be ints, Fractions or floats: only `+`, `*` and the timing's `latest` (`max`) are used, so exact values give
+exact times, and values of another kind bring a `latest` of their own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from orrery_analytic.schedules.operations import (
     SEND,
     WAIT_ALL,
     WAIT_RECV,
+    WAIT_SEND,
     WAIT_SENDS,
     Program,
 )
@@ -45,7 +47,7 @@ class _Message:
 
 class _Run:
     def __init__(self, P: int, program: Program, timing: Timing) -> None:
-        self.P, self.timing = P, timing
+        self.P, self.timing, self.latest = P, timing, timing.latest
         self.programs = [program(rank) for rank in range(P)]
         self.clock: list[Any] = [0] * P
         self.out_free: list[Any] = [0] * P
@@ -55,7 +57,7 @@ class _Run:
         self.half: dict[tuple[int, int], deque[_Message]] = {}
         self.out_queue: list[deque[_Message]] = [deque() for _ in range(P)]
         self.in_queue: list[deque[_Message]] = [deque() for _ in range(P)]
-        self.open_sends: list[list[_Message]] = [[] for _ in range(P)]
+        self.open_sends: list[deque[_Message]] = [deque() for _ in range(P)]
         self.open_receives: list[deque[_Message]] = [deque() for _ in range(P)]
         self.pending = [0] * P  # messages that a blocked rank waits for
         self.runnable = list(range(P - 1, -1, -1))
@@ -69,7 +71,9 @@ class _Run:
             if self.runnable:
                 self.advance(self.runnable.pop())
             else:
-                self.transfer(heapq.heappop(self.startable)[2])
+                message = heapq.heappop(self.startable)[2]
+                if message.sent is None:  # else it came to the head of both its queues at once, and was pushed twice
+                    self.transfer(message)
         if self.done < self.P:
             stuck = [rank for rank in range(self.P) if self.pending[rank]]
             first = ", ".join(self.waits_for(rank) for rank in stuck[:4])
@@ -107,8 +111,13 @@ class _Run:
                 if not self.open_receives[rank]:
                     raise ScheduleError(f"rank {rank} waits for a receive, but has none posted.")
                 self.wait(rank, [], [self.open_receives[rank].popleft()])
+            elif kind == WAIT_SEND:
+                if not self.open_sends[rank]:
+                    raise ScheduleError(f"rank {rank} waits for a send, but has none posted.")
+                self.wait(rank, [self.open_sends[rank].popleft()], [])
             elif kind in (WAIT_SENDS, WAIT_ALL):
-                sends, self.open_sends[rank] = self.open_sends[rank], []
+                sends = list(self.open_sends[rank])
+                self.open_sends[rank].clear()
                 receives: list[_Message] = []
                 if kind == WAIT_ALL:
                     receives = list(self.open_receives[rank])
@@ -116,7 +125,9 @@ class _Run:
                 self.wait(rank, sends, receives)
             elif kind == REDUCE:
                 if self.timing.gamma is None:
-                    raise QuantityError("this schedule reduces: a value for gamma (s/B, time a reduced byte) is needed.")
+                    raise QuantityError(
+                        "this schedule reduces: a value for gamma (s/B, time a reduced byte) is needed."
+                    )
                 self.clock[rank] += operation[1] * self.timing.gamma
             else:
                 raise ScheduleError(f"rank {rank}: unknown operation {operation!r}.")
@@ -194,8 +205,8 @@ class _Run:
 
     def transfer(self, message: _Message) -> None:
         source, destination = message.source, message.destination
-        begin = max(message.send_posted, message.recv_posted, self.out_free[source], self.in_free[destination])
-        timing = self.timing
+        timing, latest = self.timing, self.latest
+        begin = latest(message.send_posted, message.recv_posted, self.out_free[source], self.in_free[destination])
         assert not isinstance(timing, LogGPTiming)
         if self.shares and (cards := timing.cards(source, destination, message.nbytes)):
             out, into, busy = ("out", cards[0]), ("in", cards[1]), cards[2]
@@ -219,24 +230,26 @@ class _Run:
             self.wake(message.destination, message.received)
 
     def wake(self, rank: int, time: Any) -> None:
-        self.clock[rank] = max(self.clock[rank], time)
+        latest = self.latest
+        self.clock[rank] = latest(self.clock[rank], time)
         self.pending[rank] -= 1
         if not self.pending[rank]:
             self.runnable.append(rank)
 
     def wait(self, rank: int, sends: list[_Message], receives: list[_Message]) -> None:
+        latest = self.latest  # `self.latest(...)` would be looked up as a method first, which is slower
         for message in sends:
             if message.sent is None:
                 message.sender_waits = True
                 self.pending[rank] += 1
             else:
-                self.clock[rank] = max(self.clock[rank], message.sent)
+                self.clock[rank] = latest(self.clock[rank], message.sent)
         for message in receives:
             if message.received is None:
                 message.receiver_waits = True
                 self.pending[rank] += 1
             else:
-                self.clock[rank] = max(self.clock[rank], message.received)
+                self.clock[rank] = latest(self.clock[rank], message.received)
 
 
 def finish_times(P: int, program: Program, timing: Timing) -> list[Any]:

@@ -18,6 +18,7 @@ __all__ = [
     "SEND",
     "WAIT_ALL",
     "WAIT_RECV",
+    "WAIT_SEND",
     "WAIT_SENDS",
     "Operation",
     "Program",
@@ -30,13 +31,14 @@ __all__ = [
     "shifted",
     "wait_all",
     "wait_recv",
+    "wait_send",
     "wait_sends",
 ]
 
 Operation = tuple[Any, ...]
 Program = Callable[[int], Iterator[Operation]]
 
-SEND, ISEND, RECV, IRECV, EXCHANGE, WAIT_RECV, WAIT_SENDS, WAIT_ALL, REDUCE = range(9)
+SEND, ISEND, RECV, IRECV, EXCHANGE, WAIT_RECV, WAIT_SENDS, WAIT_ALL, REDUCE, WAIT_SEND = range(10)
 
 
 def send(to: int, nbytes: int, round: int = 0) -> Operation:
@@ -67,6 +69,11 @@ def exchange(to: int, nbytes: int, source: int, nbytes_in: int, round: int = 0) 
 def wait_recv() -> Operation:
     """Wait for the oldest posted receive."""
     return (WAIT_RECV,)
+
+
+def wait_send() -> Operation:
+    """Wait for the oldest posted send that was not waited for."""
+    return (WAIT_SEND,)
 
 
 def wait_sends() -> Operation:

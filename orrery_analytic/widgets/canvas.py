@@ -1,0 +1,62 @@
+"""A figure behind an Image widget: what stays is kept as a background, what moves is drawn onto it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import ipywidgets
+import numpy as np
+from PIL import Image
+
+from orrery_analytic import plots
+
+__all__ = ["Canvas"]
+
+_WIDTH = 7.3  # inches
+
+
+class Canvas:
+    """One panel and the picture of it.
+
+    Parameters
+    ----------
+    height : float
+        Inches.
+    name : str
+        Class of the widget, for style sheets and tests.
+    **margins : float
+        Inches, as `figure` takes them.
+    """
+
+    def __init__(self, height: float, name: str, **margins: float) -> None:
+        self.figure, (self.axes,) = plots.figure(height, width=_WIDTH, **margins)
+        self.lock = Lock()  # callbacks may come from several threads
+        dpi = self.figure.dpi
+        size = ipywidgets.Layout(width="100%", max_width=f"{_WIDTH * dpi:.0f}px", flex="0 0 auto")
+        self.image = ipywidgets.Image(format="png", layout=size)
+        self.image.add_class(name)
+        self._background: Any = None
+
+    def clear(self) -> None:
+        """Take everything off the panel."""
+        self.axes.clear()
+        self._background = None
+
+    def paint(self, artists: Sequence[Any], anew: bool) -> None:
+        """Draw moving artists, in this order; all the rest as well if it is `anew`, or was never drawn."""
+        for artist in artists:
+            artist.set_animated(True)
+        canvas: Any = self.figure.canvas
+        if anew or self._background is None:
+            canvas.draw()
+            self._background = canvas.copy_from_bbox(self.figure.bbox)
+        canvas.restore_region(self._background)
+        for artist in artists:
+            self.axes.draw_artist(artist)
+        out = io.BytesIO()
+        # Level 1: encoding costs more than sending here.
+        Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).save(out, "png", compress_level=1)
+        self.image.value = out.getvalue()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from orrery_analytic.calls import collective_cost
-from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, twin
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, twin
 from orrery_analytic.cost import TERM_NAMES, Cost
 from orrery_analytic.decisions import list_collectives, runs, select
 from orrery_analytic.decisions.fixed import rule_set
@@ -73,9 +73,12 @@ def plans(
     else:
         chosen, segments = np.full(P.shape, algorithm), np.zeros(P.shape, dtype=int)
     count = -(-n // itemsize)
-    really = np.asarray(
-        runs(collective, chosen, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
-    )
+    if algorithm is not None and beyond_openmpi(algorithm):
+        really = np.where(P == 1, "self", chosen)
+    else:
+        really = np.asarray(
+            runs(collective, chosen, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
+        )
     parts = np.full(P.shape, "", dtype=object)
     for (place, name), members in COMPOSED.items():
         here = (really == name) & (place == twin(collective))
@@ -88,14 +91,14 @@ def plans(
     return chosen, np.array([place_of[key] for key in keys], dtype=int).reshape(P.shape), found
 
 
-def _parts(members: tuple[str, ...], P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> list[str]:
-    """Return for each point the parts of a composed algorithm, as "collective:algorithm" in one text."""
+def _parts(members: tuple[Part, ...], P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> list[str]:
+    """Return for each point the parts that the library decides again, as "collective:algorithm" in one text."""
     columns = []
-    for member in members:
-        names, segments = _decide(member, P, n, rules, itemsize, commutative)
-        count = -(-n // itemsize)
-        really = runs(member, names, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
-        columns.append([f"{member}:{name}" for name in np.asarray(really)])
+    for name, size in ((part.collective, part.size(P, n)) for part in members if not part.algorithm):
+        names, segments = _decide(name, P, size, rules, itemsize, commutative)
+        count = -(-size // itemsize)
+        really = runs(name, names, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
+        columns.append([f"{name}:{kind}" for kind in np.asarray(really)])
     return [" ".join(row) for row in zip(*columns, strict=True)]
 
 
@@ -264,4 +267,3 @@ def predict(
     }
     about = {"machine": machine.name, "collective": collective, "buffers": buffers, "rules": rules}
     return xr.Dataset(variables, coordinates, attrs=about)
-

@@ -96,7 +96,13 @@ def test_overrides_are_what_the_machine_file_says():
 
 def test_an_array_of_overrides_makes_a_dimension():
     data = oa.predict(
-        "example", "allreduce", [2, 16], SIZES, buffers="device", d2h_bandwidth=["2 GB/s", "4 GB/s"], latency=["1 us"] * 3
+        "example",
+        "allreduce",
+        [2, 16],
+        SIZES,
+        buffers="device",
+        d2h_bandwidth=["2 GB/s", "4 GB/s"],
+        latency=["1 us"] * 3,
     )
     assert data.seconds.dims == ("P", "n", "d2h_bandwidth", "machine_latency")
     assert data.d2h_bandwidth.values.tolist() == [2e9, 4e9]

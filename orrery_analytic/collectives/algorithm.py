@@ -12,7 +12,7 @@ from orrery_analytic.collectives.rounds import Phase, close
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.schedules.operations import Program
 
-__all__ = ["EVERY", "POWERS", "TWO", "Algorithm", "Call", "Exact", "Options"]
+__all__ = ["EVERY", "NONE", "POWERS", "TWO", "Algorithm", "Call", "Exact", "Options"]
 
 EVERY, POWERS, TWO, NONE = "every P", "powers of two", "P = 2", "no P"
 _MEMBERS: Mapping[str, Callable[[int], bool]] = {
@@ -30,7 +30,7 @@ class Exact:
     Parameters
     ----------
     at : str
-        One of EVERY, POWERS, TWO: the numbers of ranks.
+        One of EVERY, POWERS, TWO, NONE: the numbers of ranks.
     reducing : str, optional
         The same where gamma > 0; as `at` unless given.
     gapped : str, optional
@@ -59,12 +59,18 @@ class Exact:
         return all(_MEMBERS[scope](P) for scope in scopes)
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, only_at: str = EVERY) -> str:
+        """Return the claim in words, of an algorithm that exists on these numbers of ranks only."""
         parts = [f"exact for {self.at}"]
         parts += [f"with gamma > 0 for {self.reducing}"] if self.reducing else []
         parts += [f"with g > L + 2 o for {self.gapped}"] if self.gapped else []
         parts += [f"with both for {self.gapped_reducing}"] if self.gapped_reducing else []
-        bounded = {self.at, self.reducing, self.gapped, self.gapped_reducing} - {EVERY, TWO, ""}
-        text = "; ".join(parts) + ("; elsewhere an upper bound" if bounded else "")
+        bounded = {self.at, self.reducing, self.gapped, self.gapped_reducing} - {EVERY, only_at, ""}
+        parts += ["elsewhere an upper bound"] if bounded else []
+        parts += ["there is no such algorithm for other P"] if only_at != EVERY else []
+        text = "; ".join(parts)
         return f"{text}. {self.note}" if self.note else text
 
 
@@ -79,6 +85,7 @@ class Call:
     segment_bytes: int = 0
     fan: int = 1
     radix: int = 4
+    ranks_per_node: int = 1
 
     def virtual(self, rank: int) -> int:
         """Return the rank counted from the root."""
@@ -99,11 +106,14 @@ class Options:
         Bytes of a segment; None is one segment.
     fan, radix : int
         Chains below the root; radix of a k-nomial tree.
+    ranks_per_node : int
+        Ranks below a leader, itself among them.
     """
 
     segment: Any = None
     fan: int = 1
     radix: int = 4
+    ranks_per_node: int = 1
 
 
 @dataclass(frozen=True)
@@ -120,8 +130,12 @@ class Algorithm:
         The rounds whose sum is the closed form; None while an algorithm has a schedule only.
     loggp : function of (LogGP, Options), optional
         Terms under LogGP where they are no sum over rounds.
+    hockney : function of (Hockney, Options), optional
+        The same under Hockney.
     exact : mapping of network class to `Exact`, or function of Options that returns one
         Where the closed form equals the schedule, for each network.
+    only_at : str
+        The numbers of ranks on which there is such an algorithm: EVERY, POWERS or TWO.
     segmented : bool
         Whether formulas know segments.
     """
@@ -131,18 +145,25 @@ class Algorithm:
     program: Callable[[Call], Program]
     phases: Callable[[Options], tuple[Phase, ...]] | None = None
     loggp: Callable[[LogGP, Options], dict[str, sp.Expr]] | None = None
-    hockney_exact: Exact = Exact()  # noqa: RUF009 - frozen
-    loggp_exact: Exact = Exact()  # noqa: RUF009
-    only_at: int | None = None
+    hockney_exact: Exact = Exact()
+    loggp_exact: Exact = Exact()
+    only_at: str = EVERY
     segmented: bool = False
+    hockney: Callable[[Hockney, Options], dict[str, sp.Expr]] | None = None
 
     def terms(self, network: Hockney | LogGP, options: Options) -> dict[str, sp.Expr]:
         """Return the closed form, term by term; `phases` must be there."""
         assert self.phases is not None
         if isinstance(network, LogGP) and self.loggp is not None:
             return self.loggp(network, options)
+        if isinstance(network, Hockney) and self.hockney is not None:
+            return self.hockney(network, options)
         return close(self.phases(options), network)
 
     def exact(self, network: Hockney | LogGP) -> Exact:
         """Return where the closed form equals the schedule under a network."""
         return self.hockney_exact if isinstance(network, Hockney) else self.loggp_exact
+
+    def exists(self, P: int) -> bool:
+        """Return whether there is such an algorithm on P ranks; on one rank there is nothing to do."""
+        return P == 1 or _MEMBERS[self.only_at](P)

@@ -99,6 +99,6 @@ ALGORITHMS = (
     Algorithm("allgather", "recursive_doubling", _recursive_doubling, _bruck_phases),
     Algorithm("allgather", "ring", ring_program, _ring_phases),
     Algorithm("allgather", "neighbor", _neighbor, _neighbor_phases),
-    Algorithm("allgather", "two_proc", _two_proc, _two_proc_phases, only_at=2,
+    Algorithm("allgather", "two_proc", _two_proc, _two_proc_phases, only_at=TWO,
               hockney_exact=Exact(TWO), loggp_exact=Exact(TWO)),
 )  # fmt: skip

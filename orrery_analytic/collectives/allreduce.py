@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import sympy as sp
 
+from orrery_analytic.collectives import bcast
+from orrery_analytic.collectives import reduce as to_root
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, Algorithm, Call, Exact, Options
-from orrery_analytic.collectives.bcast import linear_program as linear_bcast
 from orrery_analytic.collectives.blocks import blocks, segment_count
 from orrery_analytic.collectives.folding import butterfly_loggp
-from orrery_analytic.collectives.reduce import linear_program as linear_reduce
-from orrery_analytic.collectives.rounds import Phase, k
+from orrery_analytic.collectives.rabenseifner import Shape, combine, halving_phases, less_idle
+from orrery_analytic.collectives.rounds import Phase, close
+from orrery_analytic.networks import LogGP
 from orrery_analytic.schedules.operations import (
     Operation,
     Program,
@@ -25,7 +28,7 @@ from orrery_analytic.schedules.operations import (
 )
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n
 
-__all__ = ["ALGORITHMS"]
+__all__ = ["ALGORITHMS", "recursive_doubling_program", "reduce_ring"]
 
 
 def _levels(P: int) -> tuple[int, int, int]:
@@ -37,7 +40,7 @@ def _levels(P: int) -> tuple[int, int, int]:
 def _basic_linear(call: Call) -> Program:
     """Return a linear reduce to rank 0 and a linear bcast from it, whatever the library would decide."""
     together = Call(call.P, call.count, call.itemsize)
-    up, down = linear_reduce(together), shifted(linear_bcast(together), call.P - 1)
+    up, down = to_root.linear_program(together), shifted(bcast.linear_program(together), call.P - 1)
 
     def program(rank: int) -> Iterator[Operation]:
         yield from up(rank)
@@ -46,7 +49,8 @@ def _basic_linear(call: Call) -> Program:
     return program
 
 
-def _recursive_doubling(call: Call) -> Program:
+def recursive_doubling_program(call: Call) -> Program:
+    """Return the program in which pairs exchange whole vectors; beyond a power of two, ranks fold into the next."""
     levels, _, folded = _levels(call.P)
     nbytes = call.count * call.itemsize
     shift = int(folded > 0)
@@ -71,7 +75,7 @@ def _recursive_doubling(call: Call) -> Program:
     return program
 
 
-def _reduce_ring(call: Call, part: Callable[[int], int], first_round: int) -> Program:
+def reduce_ring(call: Call, part: Callable[[int], int], first_round: int) -> Program:
     """Return P - 1 rounds in which part(b) bytes of each block b are combined around the ring; rank r ends with r + 1."""
 
     def program(rank: int) -> Iterator[Operation]:
@@ -100,7 +104,7 @@ def _segmented_ring(call: Call) -> Program:
     phases += rest >= P and rest > (P * segment) >> 1
     phases = max(phases, 1)
     rings = [
-        _reduce_ring(call, lambda b, i=i: blocks(sizes[b], phases)[i] * itemsize, i * (P - 1))  # type: ignore[misc]
+        reduce_ring(call, lambda b, i=i: blocks(sizes[b], phases)[i] * itemsize, i * (P - 1))  # type: ignore[misc]
         for i in range(phases)
     ]
 
@@ -120,46 +124,32 @@ def _ring(call: Call) -> Program:
 
 
 def _rabenseifner(call: Call) -> Program:
-    levels, _, folded = _levels(call.P)
-    itemsize, count = call.itemsize, call.count
-    shift = 2 * (folded > 0)
-    left_half = count // 2
-
-    def fold(rank: int) -> Iterator[Operation]:
-        left, right = left_half * itemsize, (count - left_half) * itemsize
-        if rank % 2:
-            yield exchange(rank - 1, left, rank - 1, right, 0)
-            yield reduce(right, 0)
-            yield send(rank - 1, right, 1)
-            yield recv(rank - 1, count * itemsize, shift + 2 * levels)
-        else:
-            yield exchange(rank + 1, right, rank + 1, left, 0)
-            yield reduce(left, 0)
-            yield recv(rank + 1, right, 1)
+    shape = Shape(call)
+    start = shape.start + shape.depth
+    whole = call.count * call.itemsize
 
     def program(rank: int) -> Iterator[Operation]:
-        if rank < 2 * folded:
-            yield from fold(rank)
-            if rank % 2:
-                return
-        new = rank // 2 if rank < 2 * folded else rank - folded
-        window = count
-        windows = []
-        for i in range(levels):
-            other = new ^ (1 << i)
-            peer = 2 * other if other < folded else other + folded
-            half = window // 2
-            kept, given = (half, window - half) if rank < peer else (window - half, half)
-            yield exchange(peer, given * itemsize, peer, kept * itemsize, shift + i)
-            yield reduce(kept * itemsize, shift + i)
-            windows.append((peer, kept * itemsize, given * itemsize))
-            window = kept
-        for i, (peer, kept, given) in enumerate(reversed(windows)):
-            yield exchange(peer, kept, peer, given, shift + levels + i)
-        if rank < 2 * folded:
-            yield send(rank + 1, count * itemsize, shift + 2 * levels)
+        yield from combine(shape, rank)
+        if shape.leaves(rank):
+            yield recv(rank - 1, whole, start + shape.depth)
+            return
+        for i, (other, kept, given) in enumerate(reversed(shape.windows(shape.number(rank)))):
+            yield exchange(shape.real(other), kept, shape.real(other), given, start + i)
+        if rank < 2 * shape.folded:
+            yield send(rank + 1, whole, start + shape.depth)
 
     return program
+
+
+def _basic_linear_phases(options: Options) -> tuple[Phase, ...]:
+    down = (replace(p, first=p.first + P - 1, last=p.last + P - 1) for p in bcast.linear_phases(options))
+    return (*to_root.linear_phases(options), *down)
+
+
+def _basic_linear_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
+    """Return the linear reduce, then the linear bcast, which starts when rank 0 has the result."""
+    up, down = to_root.linear_loggp(network, options), close(bcast.linear_phases(options), network)
+    return {name: up[name] + down[name] for name in up}
 
 
 def _recursive_doubling_phases(options: Options) -> tuple[Phase, ...]:
@@ -184,24 +174,27 @@ def _segmented_ring_phases(options: Options) -> tuple[Phase, ...]:
 
 
 def _rabenseifner_phases(options: Options) -> tuple[Phase, ...]:
-    fl, fold = log2_floor(P), log2_ceil(P) - log2_floor(P)
-    start = 2 * fold
-    halved = n / 2 ** (k - start + 1)
-    return (
-        Phase("folding pairs exchange halves, unless P is a power of two", 0, fold - 1, n / 2, n / 2),
-        Phase("and one of them gets the other half of the sum", fold, start - 1, n / 2),
-        Phase("pairs exchange halves of what is left and combine", start, start + fl - 1, halved, halved),
-        Phase("the same halves back, smallest first", start + fl, start + 2 * fl - 1, n / 2 ** (start + 2 * fl - k)),
-        Phase("the folded ranks get the result", start + 2 * fl, start + 2 * fl + fold - 1, n),
-    )
+    there_and_back = halving_phases(options)
+    start, fold = there_and_back[-1].last + 1, log2_ceil(P) - log2_floor(P)
+    return (*there_and_back, Phase("the folded ranks get the result", start, start + fold - 1, n))
+
+
+def _rabenseifner_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
+    """Return the sum over the rounds: A(m), and what a gap leaves idle in each but the last.
+
+    A rank that folds gets the other half of the sum on one port and sends on the other: no gap comes between.
+    """
+    terms = less_idle(close(_rabenseifner_phases(options), network), network)
+    free = sp.Max(0, network.g - network.L - 2 * network.o - n / 2 * network.gamma)
+    return {**terms, "gap": terms["gap"] - (log2_ceil(P) - log2_floor(P)) * free}
 
 
 ALGORITHMS = (
-    Algorithm("allreduce", "basic_linear", _basic_linear),
+    Algorithm("allreduce", "basic_linear", _basic_linear, _basic_linear_phases, _basic_linear_loggp),
     Algorithm(
         "allreduce",
         "recursive_doubling",
-        _recursive_doubling,
+        recursive_doubling_program,
         _recursive_doubling_phases,
         lambda network, options: butterfly_loggp(network, n, n),
     ),
@@ -212,6 +205,7 @@ ALGORITHMS = (
         "rabenseifner",
         _rabenseifner,
         _rabenseifner_phases,
-        loggp_exact=Exact(EVERY, gapped=POWERS, gapped_reducing="no P"),
+        _rabenseifner_loggp,
+        loggp_exact=Exact(EVERY, gapped=POWERS),
     ),
 )

@@ -8,7 +8,7 @@ import sympy as sp
 
 from orrery_analytic.collectives.algorithm import TWO, Algorithm, Call, Exact, Options
 from orrery_analytic.collectives.folding import butterfly_loggp
-from orrery_analytic.collectives.rounds import Phase, close, close_tree
+from orrery_analytic.collectives.rounds import Phase, close, close_tree, split
 from orrery_analytic.networks import LogGP
 from orrery_analytic.schedules.operations import Operation, Program, exchange, irecv, recv, send, wait_all
 from orrery_analytic.symbols import P, log2_ceil, log2_floor
@@ -29,6 +29,21 @@ def _linear(call: Call) -> Program:
         yield wait_all()
         for other in range(1, call.P):
             yield send(other, 0, call.P - 2 + other)
+
+    return program
+
+
+def _double_ring(call: Call) -> Program:
+    """Return two laps of a token; the library sends the second one synchronously."""
+    right, left = (lambda rank: (rank + 1) % call.P), (lambda rank: (rank - 1) % call.P)
+
+    def program(rank: int) -> Iterator[Operation]:
+        for lap in range(2):
+            if rank:
+                yield recv(left(rank), 0, lap * call.P + rank - 1)
+            yield send(right(rank), 0, lap * call.P + rank)
+            if not rank:
+                yield recv(left(rank), 0, (lap + 1) * call.P - 1)
 
     return program
 
@@ -95,6 +110,16 @@ def _linear_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     return _twice(close(_linear_phases(options)[:2], network))
 
 
+def _double_ring_phases(options: Options) -> tuple[Phase, ...]:
+    return (Phase("a token goes around the ring, twice", 0, 2 * P - 1, _NONE),)
+
+
+def _double_ring_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
+    """Return P A + max(P A, d): rank 0 sends the second token when the first is back and its port is free."""
+    lap = P * network.message(sp.S.One)
+    return split(lap + sp.Max(lap, network.distance(sp.S.One)), network)
+
+
 def _bruck_phases(options: Options) -> tuple[Phase, ...]:
     return (Phase("a token goes to rank + 2**k", 0, log2_ceil(P) - 1, _NONE),)
 
@@ -133,6 +158,7 @@ def _two_proc_phases(options: Options) -> tuple[Phase, ...]:
 
 ALGORITHMS = (
     Algorithm("barrier", "linear", _linear, _linear_phases, _linear_loggp),
+    Algorithm("barrier", "double_ring", _double_ring, _double_ring_phases, _double_ring_loggp),
     Algorithm(
         "barrier",
         "recursive_doubling",
@@ -142,7 +168,7 @@ ALGORITHMS = (
     ),
     Algorithm("barrier", "bruck", _bruck, _bruck_phases),
     Algorithm(
-        "barrier", "two_proc", _two_proc, _two_proc_phases, only_at=2, hockney_exact=Exact(TWO), loggp_exact=Exact(TWO)
+        "barrier", "two_proc", _two_proc, _two_proc_phases, None, Exact(TWO), Exact(TWO), only_at=TWO
     ),
     Algorithm("barrier", "tree", _tree, _tree_phases, _tree_loggp),
 )

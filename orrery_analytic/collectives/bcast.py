@@ -11,11 +11,12 @@ from orrery_analytic.collectives.algorithm import Algorithm, Call, Exact, Option
 from orrery_analytic.collectives.blocks import segments
 from orrery_analytic.collectives.longest_path import knomial_path
 from orrery_analytic.collectives.rounds import Phase, split
+from orrery_analytic.collectives.tree_formulas import binary_loggp, binary_phases, longest_chain, quotient, segmented
 from orrery_analytic.networks import LogGP
 from orrery_analytic.schedules.operations import Operation, Program, irecv, isend, recv, wait_recv, wait_sends
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, log_floor, max_popcount, n
 
-__all__ = ["ALGORITHMS", "linear_program", "tree_program"]
+__all__ = ["ALGORITHMS", "chain_phases", "linear_phases", "linear_program", "tree_program"]
 
 
 def tree_program(tree: trees.Tree, call: Call) -> Program:
@@ -62,36 +63,16 @@ def linear_program(call: Call) -> Program:
     return program
 
 
-def _linear_phases(options: Options) -> tuple[Phase, ...]:
+def linear_phases(options: Options) -> tuple[Phase, ...]:
     return (
         Phase("the root sends to each of P - 2 ranks", 0, P - 3, n, back_to_back=True),
         Phase("and to the last one", P - 2, P - 2, n),
     )
 
 
-def _segments(options: Options) -> tuple[sp.Expr, sp.Expr]:
-    """Return number and bytes of the segments: n / n_s of n_s bytes, or one of n bytes where n <= n_s."""
-    if options.segment is None:
-        return sp.S.One, n
-    return sp.Max(1, n / options.segment), sp.Min(n, options.segment)
-
-
-def _quotient(a: sp.Expr, b: sp.Expr) -> sp.Expr:
-    """Return floor(a / b) in whole numbers, so that no division is rounded up."""
-    return (a - sp.Mod(a, b)) / b
-
-
-def _longest_chain(fan: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return (chains, length of the shorter ones, number of longer ones), for chains below the root."""
-    if fan == 1:
-        return sp.S.One, P - 1, sp.S.Zero
-    chains = sp.Min(fan, P - 1)
-    return chains, _quotient(P - 1, chains), sp.Mod(P - 1, chains)
-
-
-def _chain_phases(options: Options) -> tuple[Phase, ...]:
-    count, size = _segments(options)
-    chains, length, _ = _longest_chain(options.fan)
+def chain_phases(options: Options) -> tuple[Phase, ...]:
+    count, size = segmented(options)
+    chains, length, _ = longest_chain(options.fan)
     first = Phase("one segment goes down to the end of the last chain", 0, length + chains - 2, size)
     if options.segment is None:
         return (first,)
@@ -103,9 +84,9 @@ def _chain_phases(options: Options) -> tuple[Phase, ...]:
 
 
 def _chain_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
-    count, size = _segments(options)
+    count, size = segmented(options)
     one_way, distance = network.message(size), network.distance(size)
-    chains, length, longer = _longest_chain(options.fan)
+    chains, length, longer = longest_chain(options.fan)
     if options.fan == 1:
         # An inner rank posts the receive of segment s + 2 after it has passed on segment s: two segments take no less
         # than o + (m - 1) G + o. Only a chain of three or more ranks has an inner rank.
@@ -131,16 +112,12 @@ def _binomial_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
 
 def _knomial_phases(options: Options) -> tuple[Phase, ...]:
     level = log_floor(P - 1, options.radix)
-    children = _quotient(P - 1, options.radix**level) + level * (options.radix - 1)
+    children = quotient(P - 1, options.radix**level) + level * (options.radix - 1)
     return (Phase("the root sends to its children, the first of which pass it on", 0, children - 1, n),)
 
 
 def _knomial_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     return split(knomial_path(P, options.radix, network.message(n), network.distance(n)), network)
-
-
-def _schedule_only(name: str, tree: trees.Tree | None = None) -> Algorithm:
-    return Algorithm("bcast", name, lambda call: tree_program(trees.binary(call.P), call))
 
 
 _CHAIN = Exact(note="Segments of equal size.")
@@ -150,12 +127,12 @@ _CHAIN_LOGGP = Exact(
 )
 
 ALGORITHMS = (
-    Algorithm("bcast", "basic_linear", linear_program, _linear_phases),
+    Algorithm("bcast", "basic_linear", linear_program, linear_phases),
     Algorithm(
         "bcast",
         "chain",
         lambda call: tree_program(trees.chain(call.P, call.fan), call),
-        _chain_phases,
+        chain_phases,
         _chain_loggp,
         _CHAIN,
         _CHAIN_LOGGP,
@@ -165,13 +142,22 @@ ALGORITHMS = (
         "bcast",
         "pipeline",
         lambda call: tree_program(trees.chain(call.P, 1), call),
-        lambda options: _chain_phases(Options(options.segment)),
+        lambda options: chain_phases(Options(options.segment)),
         lambda network, options: _chain_loggp(network, Options(options.segment)),
         _CHAIN,
         _CHAIN_LOGGP,
         segmented=True,
     ),
-    _schedule_only("binary_tree"),
+    Algorithm(
+        "bcast",
+        "binary_tree",
+        lambda call: tree_program(trees.binary(call.P), call),
+        binary_phases,
+        binary_loggp,
+        _CHAIN,
+        _CHAIN,
+        segmented=True,
+    ),
     Algorithm(
         "bcast",
         "binomial",

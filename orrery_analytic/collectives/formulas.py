@@ -7,14 +7,16 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.collectives.algorithm import Options
-from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, twin
+from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Options
+from orrery_analytic.collectives.registry import COMPOSED, Part, find, list_algorithms, twin
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.networks import Hockney, LogGP
-from orrery_analytic.symbols import P, n_s
+from orrery_analytic.symbols import P, log2_ceil, log2_floor, n, n_s
 
 __all__ = ["network_cost"]
+
+_AT = {TWO: sp.Eq(P, 2), POWERS: sp.Eq(log2_ceil(P), log2_floor(P))}
 
 
 def network_cost(
@@ -25,6 +27,7 @@ def network_cost(
     fan: int = 1,
     radix: int = 4,
     parts: Sequence[str] | None = None,
+    ranks_per_node: int = 1,
 ) -> Cost:
     """Return what the messages and reductions of a collective cost, in P, n and the parameters of a network.
 
@@ -38,7 +41,10 @@ def network_cost(
     fan, radix : int
         Chains below the root of "chain"; radix of "knomial".
     parts : sequence of "collective:algorithm", optional
-        The parts of a composed algorithm, such as ("reduce:binomial", "bcast:binomial").
+        What the library takes for the parts of a composed algorithm that it decides again, such as
+        ("reduce:binomial", "bcast:binomial").
+    ranks_per_node : int
+        Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer.
 
     Raises
     ------
@@ -48,7 +54,9 @@ def network_cost(
         For a network without closed forms, a wrong number, or segments where the algorithm's formula has none.
     """
     if not isinstance(network, Hockney | LogGP):
-        raise QuantityError(f"closed forms are for Hockney() and LogGP(), not {network!r}; time a schedule on it instead.")
+        raise QuantityError(
+            f"closed forms are for Hockney() and LogGP(), not {network!r}; time a schedule on it instead."
+        )
     place = twin(collective)
     if (place, algorithm) in COMPOSED:
         return _composed(COMPOSED[place, algorithm], algorithm, network, segment_bytes, parts)
@@ -56,33 +64,49 @@ def network_cost(
     if parts is not None:
         raise QuantityError(f"{collective} {algorithm!r} is not made of parts, but parts={parts!r} was given.")
     known = find(collective, algorithm)
-    options = Options(_segment(segment_bytes), _count("fan", fan, 1), _count("radix", radix, 2))
+    options = Options(
+        _segment(segment_bytes),
+        _count("fan", fan, 1),
+        _count("radix", radix, 2),
+        _count("ranks_per_node", ranks_per_node, 1),
+    )
     if options.segment is not None and not known.segmented:
         raise QuantityError(
             f"the formula of {collective} {algorithm!r} is for one segment, but segment_bytes={segment_bytes!r} was "
             "given. Use segment_bytes=0, or time its schedule."
         )
     terms = known.terms(network, options)
-    if known.only_at is not None:
-        terms = {name: sp.Piecewise((e, sp.Eq(P, known.only_at))) if e != 0 else e for name, e in terms.items()}
-    return Cost(validity=f"{collective} {algorithm}: {known.exact(network)}", collective=terms)
+    if known.only_at != EVERY:
+        terms = {name: sp.Piecewise((e, _AT[known.only_at])) if e != 0 else e for name, e in terms.items()}
+    return Cost(validity=f"{collective} {algorithm}: {known.exact(network).told(known.only_at)}", collective=terms)
 
 
 def _composed(
-    expected: tuple[str, ...], algorithm: str, network: Hockney | LogGP, segment_bytes: Any, parts: Sequence[str] | None
+    composed: tuple[Part, ...], algorithm: str, network: Hockney | LogGP, segment_bytes: Any, parts: Sequence[str] | None
 ) -> Cost:
-    """Return the sum of the costs of named parts."""
-    example = ", ".join(f'"{part}:{list_algorithms(part)[-1]}"' for part in expected)
+    """Return the sum of the costs of the parts: those that the library decides again are named."""
+    expected = [part.collective for part in composed if not part.algorithm]
+    example = ", ".join(f'"{part}:{list_algorithms(part)[-1]}"' for part in expected) + "," * (len(expected) == 1)
     if parts is None:
         raise UnknownNameError(
-            f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name them, "
+            f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name what it takes, "
             f"parts=({example})."
         )
     named = [str(part).partition(":") for part in parts]
-    if [name for name, _, _ in named] != list(expected):
+    if [name for name, _, _ in named] != expected:
         raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={parts!r} was given. "
                             f"Write parts=({example}).")  # fmt: skip
-    return sum((network_cost(name, kind, network, segment_bytes) for name, _, kind in named), Cost())
+    kinds = iter(kind for _, _, kind in named)
+    total = Cost()
+    for part in composed:
+        cost = (
+            network_cost(part.collective, part.algorithm, network)
+            if part.algorithm
+            else network_cost(part.collective, next(kinds), network, segment_bytes)
+        )
+        scaled = {name: e.subs(n, part.scale * n) for name, e in cost.collective.items()}
+        total += Cost(validity=cost.validity, collective=scaled)
+    return total
 
 
 def _segment(value: Any) -> sp.Expr | None:
@@ -99,5 +123,3 @@ def _count(name: str, value: Any, least: int) -> int:
         also = ' or "symbol"' if name == "segment_bytes" else ""
         raise QuantityError(f"{name} must be a whole number of at least {least}{also}, but {value!r} was given.")
     return int(value)
-
-

@@ -27,7 +27,9 @@ def _knomial_ends(P: int, radix: int) -> tuple[tuple[int, int], ...]:
         last = (P - 1) // stride  # children on the top level
         below = level * (radix - 1)  # further children of this node
         found.add((messages + 1, distances + last + below - 1))  # its last child
-        found.add((messages + level, distances + last + below - level) if level else (messages + 1, distances + last - 1))
+        found.add(
+            (messages + level, distances + last + below - level) if level else (messages + 1, distances + last - 1)
+        )
         if last > 1:  # the child before the last on the top level has a full subtree
             found.add((messages + level + 1, distances + last - 1 + below - level - 1))
         messages, distances = messages + 1, distances + last - 1
@@ -35,7 +37,7 @@ def _knomial_ends(P: int, radix: int) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(found))
 
 
-class knomial_path(sp.Function):  # type: ignore[misc]  # noqa: N801 - a function in formulas
+class knomial_path(sp.Function):
     r"""Return the longest path of a k-nomial tree: :math:`\max_{1 \le v < P} (a_v A + b_v d)`.
 
     Parameters
@@ -54,6 +56,7 @@ class knomial_path(sp.Function):  # type: ignore[misc]  # noqa: N801 - a functio
 
     @classmethod
     def eval(cls, P: sp.Expr, radix: sp.Expr, A: sp.Expr, d: sp.Expr) -> sp.Expr | None:
+        """Return the maximum over the few nodes that can be last, where P is a number."""
         if isinstance(P, sp.Integer):
             if P < 2:
                 return sp.S.Zero

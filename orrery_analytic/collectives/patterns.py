@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from orrery_analytic.collectives.algorithm import Call
-from orrery_analytic.collectives.registry import COMPOSED, find, twin
+from orrery_analytic.collectives.algorithm import Algorithm, Call
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, twin
 from orrery_analytic.decisions import runs, select
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.schedules import Schedule
@@ -15,11 +15,16 @@ from orrery_analytic.schedules.operations import Operation, Program, shifted
 
 __all__ = ["schedule"]
 
-_COUNTLESS = ("barrier",)
+_COUNTLESS = ("barrier", "alltoallv")  # these send messages of no bytes
 
 
 def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least or (most is not None and value > most):
+    if (
+        isinstance(value, bool)
+        or not hasattr(value, "__index__")
+        or value < least
+        or (most is not None and value > most)
+    ):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise QuantityError(f"{name} must be a whole number {allowed}, but {value!r} was given.")
     return int(value)
@@ -39,6 +44,7 @@ def schedule(
     segment_bytes: int = 0,
     fan: int | None = None,
     radix: int | None = None,
+    ranks_per_node: int = 1,
 ) -> Schedule:
     """Return the messages and reductions of a collective on P ranks, in each rank's program order.
 
@@ -49,7 +55,7 @@ def schedule(
     P : int
         Number of ranks. On one rank nothing is sent.
     count : int
-        Elements, as the MPI call passes them; of no meaning for a barrier. No element, no message.
+        Elements, as the MPI call passes them; of no meaning for a barrier. No element, no message, but for alltoallv.
     itemsize : int
         Bytes of an element.
     root : int
@@ -58,19 +64,23 @@ def schedule(
         Bytes of a segment, rounded to whole elements as the library does; 0 is one segment.
     fan, radix : int, optional
         Chains below the root of "chain" (1 unless given); radix of "knomial" (4 unless given).
+    ranks_per_node : int
+        Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer.
 
     Returns
     -------
     Schedule
         Of what really runs: where the library takes another algorithm at run time (recursive doubling of allgather on
-        12 ranks runs Bruck), this is that one. "nonoverlapping" takes for its parts what openmpi-4.1 decides.
+        12 ranks runs Bruck), this is that one. Algorithms made of other collectives ("nonoverlapping", allgather "linear",
+        ...) take for these what openmpi-4.1 decides.
 
     Raises
     ------
     UnknownNameError
         For a collective or an algorithm that is not there.
     QuantityError
-        For numbers out of range, and for "two_proc" on other than two ranks.
+        For numbers out of range, and for an algorithm that does not exist on P ranks: "two_proc" is for two, "bine_"
+        for powers of two.
     """
     P = _whole("P", P, 1)
     call = Call(
@@ -81,6 +91,7 @@ def schedule(
         _whole("segment_bytes", segment_bytes, 0),
         _whole("fan", 1 if fan is None else fan, 1),
         _whole("radix", 4 if radix is None else radix, 2),
+        _whole("ranks_per_node", ranks_per_node, 1),
     )
     title = f"{collective} {algorithm}"
     if (twin(collective), algorithm) not in COMPOSED:
@@ -93,20 +104,37 @@ def schedule(
 def _program(collective: str, algorithm: str, call: Call) -> Program:
     place = twin(collective)
     if (place, algorithm) in COMPOSED:
-        return _composed(COMPOSED[place, algorithm], call)
+        return _composed(COMPOSED[place, algorithm], call, call.P if place == "reduce_scatter" else 1)
+    if beyond_openmpi(algorithm):
+        return _other(find(collective, algorithm), call)
     really = runs(
-        collective, algorithm, call.P, call.count, segment_bytes=call.segment_bytes, fan=call.fan, itemsize=call.itemsize
+        collective,
+        algorithm,
+        call.P,
+        call.count,
+        segment_bytes=call.segment_bytes,
+        fan=call.fan,
+        itemsize=call.itemsize,
     )
     return find(collective, str(really)).program(call)
 
 
-def _composed(parts: tuple[str, ...], call: Call) -> Program:
-    """Return one collective after another, each decided by the fixed rules at the size of the whole."""
+def _other(algorithm: Algorithm, call: Call) -> Program:
+    if not algorithm.exists(call.P):
+        raise QuantityError(
+            f"{algorithm.collective} {algorithm.name!r} on P = {call.P}: it is allowed on {algorithm.only_at} alone."
+        )
+    return algorithm.program(call)
+
+
+def _composed(parts: tuple[Part, ...], call: Call, counts: int) -> Program:
+    """Return one collective after another, each decided by the fixed rules at its size; the whole has `counts` counts."""
     programs: list[Program] = []
     start = 0
     for part in parts:
-        chosen = select(part, call.P, call.count * call.itemsize, itemsize=call.itemsize).name
-        program = _program(part, str(chosen), Call(call.P, call.count, call.itemsize))
+        nbytes = part.size(call.P, counts * call.count * call.itemsize)
+        chosen = part.algorithm or str(select(part.collective, call.P, nbytes, itemsize=call.itemsize).name)
+        program = _program(part.collective, chosen, Call(call.P, nbytes // call.itemsize, call.itemsize))
         programs.append(shifted(program, start))
         start += len(Schedule(call.P, program).rounds())
     return lambda rank: chain.from_iterable(program(rank) for program in programs)

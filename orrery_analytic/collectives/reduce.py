@@ -9,13 +9,21 @@ import sympy as sp
 
 from orrery_analytic.collectives import trees
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, Algorithm, Call, Exact, Options
+from orrery_analytic.collectives.bcast import chain_phases
 from orrery_analytic.collectives.blocks import segments
 from orrery_analytic.collectives.rounds import Phase, close_tree
-from orrery_analytic.networks import LogGP
+from orrery_analytic.collectives.tree_formulas import (
+    binary_reduce,
+    binary_reduce_phases,
+    chain_reduce,
+    in_order_phases,
+    in_order_reduce,
+)
+from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.schedules.operations import Operation, Program, irecv, recv, reduce, send, wait_recv
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n
 
-__all__ = ["ALGORITHMS", "linear_program", "tree_program"]
+__all__ = ["ALGORITHMS", "linear_loggp", "linear_phases", "linear_program", "tree_program"]
 
 _OVERLAP = "The library combines one child's data while the last child's arrive; the formula adds both."
 
@@ -92,14 +100,14 @@ def _in_order_binary(call: Call) -> Program:
     return program
 
 
-def _linear_phases(options: Options) -> tuple[Phase, ...]:
+def linear_phases(options: Options) -> tuple[Phase, ...]:
     return (
         Phase("the root receives from P - 2 ranks and combines", 0, P - 3, n, n, back_to_back=True),
         Phase("and from the last one", P - 2, P - 2, n, n),
     )
 
 
-def _linear_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
+def linear_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     """Return A(n) + (P - 2)(max(o, g) + (n - 1) G) + (P - 1) n gamma, less the gap that reductions fill.
 
     Blocking receives in a row are max(o, g) + (n - 1) G apart. The first of them is not followed by a reduction.
@@ -122,15 +130,30 @@ def _binomial_phases(options: Options) -> tuple[Phase, ...]:
     )
 
 
-def _by_tree(name: str, tree: Callable[[Call], trees.Tree]) -> Algorithm:
-    return Algorithm("reduce", name, lambda call: tree_program(tree(call), call))
+def _piped(
+    name: str,
+    program: Callable[[Call], Program],
+    phases: Callable[[Options], tuple[Phase, ...]],
+    terms: Callable[[Hockney | LogGP, Options], dict[str, sp.Expr]],
+) -> Algorithm:
+    return Algorithm("reduce", name, program, phases, terms, segmented=True, hockney=terms)
+
+
+def _chain_phases(options: Options) -> tuple[Phase, ...]:
+    """Return the rounds of the chain of bcast, upwards."""
+    return tuple(replace(phase, reduced=phase.nbytes) for phase in chain_phases(options))
 
 
 ALGORITHMS = (
-    Algorithm("reduce", "linear", linear_program, _linear_phases, _linear_loggp),
-    _by_tree("chain", lambda call: trees.chain(call.P, call.fan)),
-    _by_tree("pipeline", lambda call: trees.chain(call.P, 1)),
-    _by_tree("binary", lambda call: trees.binary(call.P)),
+    Algorithm("reduce", "linear", linear_program, linear_phases, linear_loggp),
+    _piped("chain", lambda call: tree_program(trees.chain(call.P, call.fan), call), _chain_phases, chain_reduce),
+    _piped(
+        "pipeline",
+        lambda call: tree_program(trees.chain(call.P, 1), call),
+        lambda options: _chain_phases(Options(options.segment)),
+        lambda network, options: chain_reduce(network, Options(options.segment)),
+    ),
+    _piped("binary", lambda call: tree_program(trees.binary(call.P), call), binary_reduce_phases, binary_reduce),
     Algorithm(
         "reduce",
         "binomial",
@@ -140,5 +163,5 @@ ALGORITHMS = (
         hockney_exact=Exact(EVERY, reducing=POWERS, note=_OVERLAP),
         loggp_exact=Exact(EVERY, reducing=POWERS, note=_OVERLAP),
     ),
-    Algorithm("reduce", "in-order_binary", _in_order_binary),
+    _piped("in-order_binary", _in_order_binary, in_order_phases, in_order_reduce),
 )

@@ -2,19 +2,76 @@
 
 from __future__ import annotations
 
-from orrery_analytic.collectives import allgather, allreduce, barrier, bcast, reduce
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from orrery_analytic.collectives import (
+    allgather,
+    allreduce,
+    alltoall,
+    barrier,
+    bcast,
+    bcast_scatter,
+    bine,
+    gather,
+    mpich,
+    mpich_doubling,
+    rabenseifner,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_block,
+    scan,
+    scatter,
+    sparbit,
+    two_level,
+)
 from orrery_analytic.collectives.algorithm import Algorithm
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import choose
+from orrery_analytic.symbols import P
 
-__all__ = ["COMPOSED", "find", "formulas", "list_algorithms", "twin"]
+__all__ = ["COMPOSED", "Part", "beyond_openmpi", "find", "formulas", "list_algorithms", "twin"]
 
-_MODULES = (bcast, reduce, allgather, allreduce, barrier)
+_MODULES = (
+    bcast, bcast_scatter, reduce, rabenseifner, allgather, allreduce, barrier, alltoall, gather, scatter, scan,
+    reduce_scatter, reduce_scatter_block, sparbit, mpich, mpich_doubling, bine, two_level,
+)  # fmt: skip
 _TABLE: dict[tuple[str, str], Algorithm] = {(a.collective, a.name): a for m in _MODULES for a in m.ALGORITHMS}
 
-COMPOSED: dict[tuple[str, str], tuple[str, ...]] = {("allreduce", "nonoverlapping"): ("reduce", "bcast")}
-"""Algorithms that call other collectives, one after the other; the library decides each part again."""
 
+@dataclass(frozen=True)
+class Part:
+    """A collective that a composed algorithm calls, on rank 0 where it has a root.
+
+    Parameters
+    ----------
+    collective : str
+    scale : SymPy expression
+        Its n over that of the whole: 1, P or 1 / P.
+    algorithm : str
+        What it always runs; "" where the library decides again.
+    """
+
+    collective: str
+    scale: sp.Expr = sp.S.One
+    algorithm: str = ""
+
+    def size(self, ranks: Any, nbytes: Any) -> Any:
+        """Return the n of this part where that of the whole is `nbytes`, in bytes; whole numbers or arrays of them."""
+        return nbytes * ranks if self.scale == P else nbytes // ranks if self.scale == 1 / P else nbytes
+
+
+COMPOSED: dict[tuple[str, str], tuple[Part, ...]] = {
+    ("allreduce", "nonoverlapping"): (Part("reduce"), Part("bcast")),
+    ("allgather", "linear"): (Part("gather"), Part("bcast", P)),
+    ("reduce_scatter", "non-overlapping"): (Part("reduce"), Part("scatter", 1 / P, "basic_linear")),  # a scatterv
+    ("reduce_scatter_block", "basic_linear"): (Part("reduce", P), Part("scatter")),
+}
+"""Algorithms that call other collectives, one after the other."""
+
+_PREFIXES = ("mpich_", "bine_", "two_level_")
 _TWINS = {"allgatherv": "allgather", "alltoallv": "alltoall"}
 
 
@@ -29,13 +86,18 @@ def twin(collective: str) -> str:
     return _TWINS.get(collective, choose("collective", collective, list_collectives()))
 
 
+def beyond_openmpi(algorithm: str) -> bool:
+    """Return whether a name is none of Open MPI's: the decisions do not know it, and nothing else runs in its place."""
+    return algorithm.startswith(_PREFIXES)
+
+
 def _names(collective: str) -> list[str]:
     names = [name for where, name in (*_TABLE, *COMPOSED) if where == twin(collective)]
     return names
 
 
 def list_algorithms(collective: str) -> list[str]:
-    """Return the algorithms of a collective that have a formula, by Open MPI's names.
+    """Return the algorithms of a collective that have a formula: Open MPI's names, and others with a prefix.
 
     Raises
     ------

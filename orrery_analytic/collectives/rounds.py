@@ -1,7 +1,7 @@
 """From rounds to a closed form: sums over rounds, written down, which SymPy closes.
 
-A derivation is a list of phases. Phase by phase, round k moves messages of ``nbytes(k)`` and then reduces ``reduced(k)``
-bytes; the sum of what the rounds cost under a network is the cost of the collective.
+A derivation is a list of phases. Phase by phase, round k moves messages of ``nbytes(k)`` and then reduces
+``reduced(k)`` bytes; the sum of what the rounds cost under a network is the cost of the collective.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class Phase:
     back_to_back : bool
         True where the next message follows on the same port without waiting for this one (a root that sends to many, or
         receives from many): under LogGP such messages lie d(m) apart instead of A(m).
+    inside : bool
+        True where the messages of these rounds stay inside a node.
     """
 
     label: str
@@ -46,6 +48,7 @@ class Phase:
     nbytes: Any
     reduced: Any = sp.S.Zero
     back_to_back: bool = False
+    inside: bool = False
 
     @property
     def count(self) -> sp.Expr:
@@ -147,7 +150,7 @@ def close(phases: tuple[Phase, ...], network: Hockney | LogGP) -> dict[str, sp.E
         if not phase.back_to_back:
             key = (key[0], sp.S.Zero, key[2])  # its bytes are summed below
         by_summand[key] = by_summand.get(key, sp.S.Zero) + phase.count
-    terms = {name: sp.S.Zero for name in ("latency", "bandwidth", "gap")}
+    terms = dict.fromkeys(("latency", "bandwidth", "gap"), sp.S.Zero)
     last_gap = summand(phases[-1], network)["gap"].subs(k, phases[-1].last)
     for (latency, bandwidth, gap), count in by_summand.items():
         terms["latency"] += tidy(count) * latency
@@ -168,12 +171,16 @@ def close_tree(full: Phase, last: Phase, network: LogGP) -> dict[str, sp.Expr]:
     return {name: e + last.count * step[name] for name, e in terms.items()}
 
 
-def split(total: sp.Expr, network: LogGP) -> dict[str, sp.Expr]:
-    """Return the terms of a LogGP total that is no sum over rounds, such as a maximum over a tree.
+def split(total: sp.Expr, network: Hockney | LogGP) -> dict[str, sp.Expr]:
+    """Return the terms of a total that is no sum over rounds, such as a maximum over a tree.
 
-    ``gap`` is what g adds, ``reduce`` what gamma adds to the rest, ``bandwidth`` what G adds to that; ``latency``
-    remains. None is negative, since the total grows with each parameter; together they are the total.
+    ``gap`` is what g adds, ``reduce`` what gamma adds to the rest, ``bandwidth`` what G (or beta) adds to that;
+    ``latency`` remains. None is negative, since the total grows with each parameter; together they are the total.
     """
+    if isinstance(network, Hockney):
+        no_reduction = total.subs(network.gamma, 0)
+        latency = tidy(no_reduction.subs(network.beta, 0))
+        return {"latency": latency, "bandwidth": tidy(no_reduction - latency), "reduce": total - no_reduction}
     no_gap = total.subs(network.g, 0)
     no_reduction = no_gap.subs(network.gamma, 0)
     latency = no_reduction.subs(network.G, 0)

@@ -44,6 +44,7 @@ def verify(
     network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
     P: Iterable[int] = range(2, 65),
     itemsize: int = 4,
+    ranks_per_node: int = 1,
     **values: int | float | Fraction,
 ) -> pd.DataFrame:
     """Return closed form and schedule side by side, computed in exact fractions.
@@ -57,6 +58,8 @@ def verify(
         Numbers of ranks.
     itemsize : int
         Bytes of an element.
+    ranks_per_node : int
+        As in `collective_cost`.
     **values
         Numbers for the network's symbols (SI units); round ones unless given.
 
@@ -76,20 +79,22 @@ def verify(
 
     known = formulas(collective)
     choose(f"{collective} algorithm with a formula of its own", algorithm, known)
-    cost = network_cost(collective, algorithm, network)
+    cost = network_cost(collective, algorithm, network, ranks_per_node=ranks_per_node)
     defaults = _VALUES[type(network)]
     for name in values:
         choose("symbol of this network", name, defaults)
     numbers = {name: Fraction(values.get(name, default)) for name, default in defaults.items()}
-    exact, only_at = known[algorithm].exact(network), known[algorithm].only_at
+    exact = known[algorithm].exact(network)
     gapped = isinstance(network, LogGP) and numbers["g"] > numbers["L"] + 2 * numbers["o"]
     rows = []
     for ranks in P:
-        if only_at is not None and ranks != only_at:
+        if not known[algorithm].exists(ranks):
             continue
         count = _even_count(ranks)
-        formula, true = _both(collective, algorithm, network, cost.total, ranks, count, itemsize, numbers)
-        uneven = _both(collective, algorithm, network, cost.total, ranks, count + 1, itemsize, numbers)
+        (formula, true), uneven = (
+            _both(collective, algorithm, network, cost.total, ranks, elements, itemsize, numbers, ranks_per_node)
+            for elements in (count, count + 1)
+        )
         rows.append(
             {
                 "P": ranks,
@@ -119,10 +124,12 @@ def _both(
     count: int,
     itemsize: int,
     numbers: dict[str, Fraction],
+    ranks_per_node: int,
 ) -> tuple[Fraction, Fraction]:
     """Return the time of the formula and that of the schedule, as fractions."""
     per_rank = P if collective == "reduce_scatter" else 1
-    true = schedule(collective, algorithm, P, count, itemsize).time(network, **numbers)
+    pattern = schedule(collective, algorithm, P, count, itemsize, ranks_per_node=ranks_per_node)
+    true = pattern.time(network, **numbers)
     if P == 1:
         return Fraction(0), Fraction(true)  # the rule of `Cost` for one rank
     here = {symbols.P: sp.Integer(P), symbols.n: sp.Integer(per_rank * count * itemsize)}
@@ -135,8 +142,8 @@ def _both(
 class Rounds:
     """The rounds of an algorithm, what each costs, and the closed form that they add up to.
 
-    Prints as a table of sums in a notebook. Under LogGP, where no sum over rounds is exact, the closed form comes from
-    the longest path instead, and `summed` is False.
+    Prints as a table of sums in a notebook. Where no sum over rounds is exact, the closed form comes from the longest path
+    instead, and `summed` is False.
     """
 
     collective: str
@@ -191,7 +198,7 @@ def rounds(
         An algorithm with a formula of its own.
     network : Hockney or LogGP
     **options
-        As in `collective_cost`: segment_bytes, fan, radix.
+        As in `collective_cost`: segment_bytes, fan, radix, ranks_per_node.
 
     Raises
     ------
@@ -203,6 +210,7 @@ def rounds(
     segment = symbols.n_s if options.get("segment_bytes") == "symbol" else options.get("segment_bytes") or None
     known = find(collective, algorithm)
     assert known.phases is not None
-    phases = known.phases(Options(segment, options.get("fan", 1), options.get("radix", 4)))
-    summed = isinstance(network, Hockney) or known.loggp is None
+    knobs = {name: value for name, value in options.items() if name in ("fan", "radix", "ranks_per_node")}
+    phases = known.phases(Options(segment, **knobs))
+    summed = (known.hockney if isinstance(network, Hockney) else known.loggp) is None
     return Rounds(collective, algorithm, network, phases, cost.total, cost.validity, summed)

@@ -6,7 +6,7 @@ Each message and each reduction carries the round that it belongs to, so that a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "WAIT_SENDS",
     "Operation",
     "Program",
+    "among",
     "exchange",
     "irecv",
     "isend",
@@ -99,3 +100,21 @@ def shifted(program: Program, rounds: int) -> Program:
             yield (*operation[:-1], operation[-1] + rounds) if len(operation) > 1 else operation
 
     return later
+
+
+def among(ranks: Sequence[int], program: Program, rounds: int = 0) -> Program:
+    """Return the program of ``len(ranks)`` ranks for these ranks of a larger schedule, from round `rounds` on."""
+    places = {rank: i for i, rank in enumerate(ranks)}
+
+    def renamed(rank: int) -> Iterator[Operation]:
+        for operation in shifted(program, rounds)(places[rank]):
+            kind, *rest = operation
+            if kind == EXCHANGE:
+                to, nbytes, source, *rest = rest
+                yield (kind, ranks[to], nbytes, ranks[source], *rest)
+            elif kind in (SEND, ISEND, RECV, IRECV):
+                yield (kind, ranks[rest[0]], *rest[1:])
+            else:
+                yield operation
+
+    return renamed

@@ -241,14 +241,17 @@ class Cost:
 
         numeric = not self.symbols
         total = float(self.total) if numeric else 0.0
-        head = "<th>time</th><th>share</th>" if numeric else "<th>formula</th>"
+        left = "style='text-align:left'"
+        head = "<th>time</th><th>share</th>" if numeric else f"<th {left}>formula</th>"
         rows = []
-        for name, e in [*self.terms.items(), ("total", self.total)]:
+        # The total is the rows together, unless what they take from each other cancels.
+        merged = self.total != sp.Add(*self.terms.values())
+        for name, e in [*self.terms.items(), *([("total", self.total)] if numeric or merged else [])]:
             if numeric:
                 share = float(e) / total if total else 0.0
                 cells = f"<td>{readable(float(e), 's')}</td><td>{100 * share:.1f} %</td>"
             else:
-                cells = f"<td style='text-align:left'>${sp.latex(e)}$</td>"
-            rows.append(f"<tr><th style='text-align:left'>{name.replace('_', ' ')}</th>{cells}</tr>")
+                cells = f"<td {left}>${sp.latex(e)}$</td>"
+            rows.append(f"<tr><th {left}>{name.replace('_', ' ')}</th>{cells}</tr>")
         note = f"<p>{html.escape(self.validity)}</p>" if self.validity else ""
-        return f"<table><thead><tr><th>term</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}"
+        return f"<table><thead><tr><th {left}>term</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}"

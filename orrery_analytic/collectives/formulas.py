@@ -78,7 +78,8 @@ def network_cost(
     terms = known.terms(network, options)
     if known.only_at != EVERY:
         terms = {name: sp.Piecewise((e, _AT[known.only_at])) if e != 0 else e for name, e in terms.items()}
-    return Cost(validity=f"{collective} {algorithm}: {known.exact(network).told(known.only_at)}", collective=terms)
+    claim = known.exact(network).told(known.only_at)
+    return Cost(validity=f"{collective} {algorithm}: {claim}", collective=terms)
 
 
 def _composed(

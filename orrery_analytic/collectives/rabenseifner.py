@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from orrery_analytic.collectives.algorithm import Algorithm, Call, Options
+from orrery_analytic.collectives.algorithm import EVERY, POWERS, Algorithm, Call, Exact, Options
 from orrery_analytic.collectives.halving_formulas import idle
 from orrery_analytic.collectives.rounds import Phase, close, k
 from orrery_analytic.networks import LogGP
@@ -132,5 +132,6 @@ ALGORITHMS = (
         _reduce,
         halving_phases,
         _reduce_loggp,
+        loggp_exact=Exact(EVERY, gapped=POWERS),
     ),
 )

@@ -78,9 +78,8 @@ def _recursive_doubling_loggp(network: LogGP, options: Options) -> dict[str, sp.
     reduction = n * network.gamma
     prices = (
         one_way - G,
-        one_way - G,
-        sp.Max(2 * one_way, network.g + G - 2 ** log2_floor(P) * (n * G + reduction)) - 2 * G,
         sp.Max(one_way, network.g) - G,
+        sp.Max(2 * one_way, network.g + G - 2 ** log2_floor(P) * (n * G + reduction)) - 2 * G,
         sp.Max(network.o, network.g) - G,
         n * G,
         reduction,

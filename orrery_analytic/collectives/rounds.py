@@ -177,6 +177,9 @@ def split(total: sp.Expr, network: Hockney | LogGP) -> dict[str, sp.Expr]:
     ``gap`` is what g adds, ``reduce`` what gamma adds to the rest, ``bandwidth`` what G (or beta) adds to that;
     ``latency`` remains. None is negative, since the total grows with each parameter; together they are the total.
     """
+    if isinstance(total, sp.Piecewise):
+        cases = [(split(e, network), condition) for e, condition in total.args]
+        return {name: sp.Piecewise(*((terms[name], condition) for terms, condition in cases)) for name in cases[0][0]}
     if isinstance(network, Hockney):
         no_reduction = total.subs(network.gamma, 0)
         latency = tidy(no_reduction.subs(network.beta, 0))

@@ -24,7 +24,7 @@ from orrery_analytic.units import readable
 
 __all__ = ["space_time"]
 
-_WIDTH, _ROW = 7.0, 0.27  # inches
+_WIDTH, _ROUND, _ROW = 7.0, 0.3, 0.27  # inches, of the whole and of a round at least; inches a rank
 _BAR = 0.28  # half the height of a reduction, in rows
 _PATH: dict[str, Any] = {"color": "#222222", "linewidth": 5.5, "alpha": 0.55}
 
@@ -70,7 +70,8 @@ def space_time(
         handles.append(Patch(label="reduction", **_bar()))
     if legend and trace.path:
         handles.append(Line2D([], [], label="critical path", **_PATH))
-    figure, ax = sheet(trace, _WIDTH, max(_ROW * trace.P, 0.8), (0.65, 0.35, 0.05, 0.5), handles, dpi)
+    width = max(_WIDTH, _ROUND * len({message.round for message in messages}))
+    figure, ax = sheet(trace, width, max(_ROW * trace.P, 0.8), (0.65, 0.35, 0.05, 0.5), handles, dpi)
     ax.set_axis_on()
     ax.set_xlim(0, float(trace.time) or 1.0)
     ax.set_ylim(trace.P - 0.5, -0.5)

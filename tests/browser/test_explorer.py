@@ -55,6 +55,8 @@ def test_moving_a_slider_by_keyboard_changes_the_picture(lab: str, browser: Any)
         page.wait_for_function(
             "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", timeout=RUN_MS
         )
+        # The last cell is in view now, and JupyterLab lays out only the cells that are.
+        page.locator(FIGURE).first.scroll_into_view_if_needed(timeout=MOVE_MS)
 
         picture = page.evaluate(PICTURE, FIGURE)
         source = page.get_attribute(FIGURE, "src")

@@ -128,6 +128,7 @@ def collective_cost(
     bands: Mapping[str, int] | None = None,
     reduction: str = "schedule",
     ranks_per_node: int = 1,
+    P: int | None = None,
 ) -> Cost:
     r"""Return what a collective costs in P, n and the parameters of network and GPU, in seconds; 0 for P = 1.
 
@@ -161,6 +162,9 @@ def collective_cost(
     root : int
         Formulas are for root 0, and for all where trees turn with the root. `validity` says what another root changes:
         in reduce, for linear (under LogGP), in-order_binary and rabenseifner.
+    P : int, optional
+        For a composed algorithm without `parts`: the number of ranks for which the library's own choice of parts is
+        taken, as a Piecewise in n.
     reduction : str
         "schedule": the reductions on the critical path. "printed": gamma times the bytes of a rank's vector (n;
         P n for reduce_scatter_block), as the paper's beta_op n, on host buffers too; a gap of LogGP stays as it is.
@@ -168,7 +172,7 @@ def collective_cost(
     Raises
     ------
     UnknownNameError
-        For a name or an option that is not there, and for a composed algorithm without `parts`.
+        For a name or an option that is not there, and for a composed algorithm without `parts` and `P`.
     QuantityError
         For a network without closed forms, or a wrong number.
 
@@ -181,7 +185,7 @@ def collective_cost(
     choose("reduction", reduction, REDUCTIONS)
     size_bands(bands)
     place = twin(collective)
-    cost = network_cost(collective, algorithm, network, segment_bytes, fan, radix, parts, ranks_per_node)
+    cost = network_cost(collective, algorithm, network, segment_bytes, fan, radix, parts, ranks_per_node, P)
     if whole("root", root).any():
         cost += Cost(validity=_OTHER_ROOTS.get((place, algorithm), ""))
     if reduction == "printed" and place in _REDUCING:

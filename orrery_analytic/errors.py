@@ -1,4 +1,4 @@
-"""The errors of the package, and the sentence they share: what was given, what is allowed, the nearest right spelling."""
+"""The errors of the package, and the sentence they share: what was given, what is allowed, the nearest spelling."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from orrery_analytic.calls import collective_cost
-from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, twin
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, resolve
 from orrery_analytic.cost import TERM_NAMES, Cost
 from orrery_analytic.decisions import list_collectives, runs, select
 from orrery_analytic.decisions.fixed import rule_set
@@ -81,7 +81,7 @@ def plans(
         )
     parts = np.full(P.shape, "", dtype=object)
     for (place, name), members in COMPOSED.items():
-        here = (really == name) & (place == twin(collective))
+        here = (really == name) & (resolve(collective, name) == (place, name))
         if here.any():
             parts[here] = _parts(members, P[here], n[here], rules, itemsize, commutative)
     rows = zip(really.flat, segments.flat, parts.flat, strict=True)

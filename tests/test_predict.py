@@ -137,3 +137,26 @@ def test_wrong_input_is_told(wrong, message):
     arguments = {"machine": "example", "collective": "allreduce", "P": 8, "n": 8, **wrong}
     with pytest.raises((QuantityError, UnknownNameError), match=message):
         oa.predict(**arguments)
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), [("allreduce", "nonoverlapping"), ("allgather", "linear")])
+def test_a_composed_algorithm_at_one_p_is_piecewise_in_n(collective, algorithm):
+    sizes = np.array([2**k for k in range(3, 25)])
+    for ranks in (3, 12, 150):
+        cost = oa.collective_cost(collective, algorithm, P=ranks)
+        given = {s: v for s, v in EXAMPLE.parameters.items() if s in cost.symbols}
+        data = oa.predict("example", collective, ranks, sizes, algorithm=algorithm)
+        np.testing.assert_allclose(cost(P=ranks, n=sizes, **given), data.seconds.values[0], rtol=1e-12)
+    with pytest.raises(UnknownNameError, match=r"P=128"):
+        oa.collective_cost(collective, algorithm)
+
+
+def test_allgatherv_and_alltoallv_cost_as_their_twins():
+    for collective, name, other, twin in (
+        ("allgatherv", "bruck", "allgather", "bruck"),
+        ("alltoallv", "basic_linear", "alltoall", "linear"),
+    ):
+        assert oa.collective_cost(collective, name).terms == oa.collective_cost(other, twin).terms
+        assert not np.isnan(oa.predict("example", collective, [2, 7, 64, 600], SIZES).seconds.values).any()
+    assert "default" in oa.list_algorithms("allgatherv")
+    assert "recursive_doubling" not in oa.list_algorithms("allgatherv")

@@ -63,6 +63,8 @@ class Exact:
 
     def told(self, only_at: str = EVERY) -> str:
         """Return the claim in words, of an algorithm that exists on these numbers of ranks only."""
+        if self.at == NONE and self.note:
+            return self.note
         parts = [f"exact for {self.at}"]
         parts += [f"with gamma > 0 for {self.reducing}"] if self.reducing else []
         parts += [f"with g > L + 2 o for {self.gapped}"] if self.gapped else []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.collectives.algorithm import TWO, Algorithm, Call, Exact, Options
+from orrery_analytic.collectives.algorithm import NONE, TWO, Algorithm, Call, Exact, Options
 from orrery_analytic.collectives.rounds import Phase, k
 from orrery_analytic.schedules.operations import Operation, Program, exchange, irecv, isend, wait_all
 from orrery_analytic.symbols import P, log2_ceil, n
@@ -78,6 +78,20 @@ def _linear(call: Call) -> Program:
     return program
 
 
+def _ascending(call: Call) -> Program:
+    """Return the program of alltoallv: as the linear one, but every rank posts from rank 0 up."""
+    block = call.count * call.itemsize
+
+    def program(rank: int) -> Iterator[Operation]:
+        others = [other for other in range(call.P) if other != rank]
+        for post in (irecv, isend):
+            for i, other in enumerate(others):
+                yield post(other, block, i)
+        yield wait_all()
+
+    return program
+
+
 def _shifting(call: Call, rounds: list[tuple[int, int]]) -> Program:
     """Return the program that sends to rank + distance, and receives from rank - distance, once for each of `rounds`.
 
@@ -135,11 +149,16 @@ def _algorithm(
 _POSTED = Exact(note="All messages are posted at once; a port takes them in program order, each with its own latency.")
 _EXCHANGED = Exact(note="A rank waits for its send and its receive in every round.")
 
+_AS_LINEAR = Exact(
+    NONE, note="Priced as alltoall linear. All ranks post from rank 0 up, so that ports wait for each other: slower."
+)
+
 ALGORITHMS = (
     _algorithm("linear", _linear, _linear_phases, _POSTED),
     _algorithm("pairwise", _pairwise, _pairwise_phases, _EXCHANGED),
     _algorithm("modified_bruck", _modified_bruck, _modified_bruck_phases, _EXCHANGED),
     _algorithm("linear_sync", _linear, _linear_phases, _POSTED),  # no limit to open requests: as linear
+    Algorithm("alltoallv", "basic_linear", _ascending, _linear_phases, hockney_exact=_AS_LINEAR, loggp_exact=_AS_LINEAR),
     Algorithm("alltoall", "two_proc", _pairwise, _two_proc_phases, only_at=TWO,
               hockney_exact=Exact(TWO), loggp_exact=Exact(TWO)),
 )  # fmt: skip

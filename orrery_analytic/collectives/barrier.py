@@ -35,15 +35,15 @@ def _linear(call: Call) -> Program:
 
 def _double_ring(call: Call) -> Program:
     """Return two laps of a token; the library sends the second one synchronously."""
-    right, left = (lambda rank: (rank + 1) % call.P), (lambda rank: (rank - 1) % call.P)
 
     def program(rank: int) -> Iterator[Operation]:
+        right, left = (rank + 1) % call.P, (rank - 1) % call.P
         for lap in range(2):
             if rank:
-                yield recv(left(rank), 0, lap * call.P + rank - 1)
-            yield send(right(rank), 0, lap * call.P + rank)
+                yield recv(left, 0, lap * call.P + rank - 1)
+            yield send(right, 0, lap * call.P + rank)
             if not rank:
-                yield recv(left(rank), 0, (lap + 1) * call.P - 1)
+                yield recv(left, 0, (lap + 1) * call.P - 1)
 
     return program
 
@@ -60,7 +60,7 @@ def _bruck(call: Call) -> Program:
 def _recursive_doubling(call: Call) -> Program:
     levels = call.P.bit_length() - 1
     power = 1 << levels
-    folds = int(call.P > power)
+    folds = int(power < call.P)
 
     def program(rank: int) -> Iterator[Operation]:
         if rank >= power:
@@ -156,9 +156,11 @@ def _two_proc_phases(options: Options) -> tuple[Phase, ...]:
     return (Phase("both exchange a token", 0, 0, _NONE),)
 
 
+_BLOCKING = Exact(note="Sends block.")
+
 ALGORITHMS = (
     Algorithm("barrier", "linear", _linear, _linear_phases, _linear_loggp),
-    Algorithm("barrier", "double_ring", _double_ring, _double_ring_phases, _double_ring_loggp),
+    Algorithm("barrier", "double_ring", _double_ring, _double_ring_phases, _double_ring_loggp, _BLOCKING, _BLOCKING),
     Algorithm(
         "barrier",
         "recursive_doubling",
@@ -167,8 +169,6 @@ ALGORITHMS = (
         lambda network, options: butterfly_loggp(network, sp.S.One, _NONE),
     ),
     Algorithm("barrier", "bruck", _bruck, _bruck_phases),
-    Algorithm(
-        "barrier", "two_proc", _two_proc, _two_proc_phases, None, Exact(TWO), Exact(TWO), only_at=TWO
-    ),
+    Algorithm("barrier", "two_proc", _two_proc, _two_proc_phases, None, Exact(TWO), Exact(TWO), only_at=TWO),
     Algorithm("barrier", "tree", _tree, _tree_phases, _tree_loggp),
 )

@@ -64,6 +64,7 @@ def linear_program(call: Call) -> Program:
 
 
 def linear_phases(options: Options) -> tuple[Phase, ...]:
+    """Return the P - 1 messages of the root, one behind another."""
     return (
         Phase("the root sends to each of P - 2 ranks", 0, P - 3, n, back_to_back=True),
         Phase("and to the last one", P - 2, P - 2, n),
@@ -71,6 +72,7 @@ def linear_phases(options: Options) -> tuple[Phase, ...]:
 
 
 def chain_phases(options: Options) -> tuple[Phase, ...]:
+    """Return the rounds in which segments go down chains, one behind another."""
     count, size = segmented(options)
     chains, length, _ = longest_chain(options.fan)
     first = Phase("one segment goes down to the end of the last chain", 0, length + chains - 2, size)
@@ -120,6 +122,7 @@ def _knomial_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     return split(knomial_path(P, options.radix, network.message(n), network.distance(n)), network)
 
 
+_BINARY = Exact(note="The sends of a segment are posted at once; the port takes them in order. Segments of equal size.")
 _CHAIN = Exact(note="Segments of equal size.")
 _CHAIN_LOGGP = Exact(
     note="Segments of equal size; with segments and 2 g + (n_s - 1) G < 2 o, a chain may be faster by less than "
@@ -154,8 +157,8 @@ ALGORITHMS = (
         lambda call: tree_program(trees.binary(call.P), call),
         binary_phases,
         binary_loggp,
-        _CHAIN,
-        _CHAIN,
+        _BINARY,
+        _BINARY,
         segmented=True,
     ),
     Algorithm(

@@ -1,4 +1,4 @@
-"""MPI_Bcast by parts: halves down a binary tree, or blocks scattered and then gathered by all. n is the whole vector."""
+"""MPI_Bcast by parts: halves down a binary tree, or blocks scattered and gathered by all. n is the whole vector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from orrery_analytic.collectives.rounds import Phase, k, split, summand
 from orrery_analytic.collectives.tree_formulas import split_binary_loggp, split_binary_phases
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.schedules.operations import Operation, Program, exchange, irecv, recv, send, wait_recv
-from orrery_analytic.symbols import P, log2_ceil, n
+from orrery_analytic.symbols import P, log2_ceil, log2_floor, n
 
 __all__ = ["ALGORITHMS"]
 
@@ -131,13 +131,16 @@ def _scatter_allgather_ring(call: Call) -> Program:
     def program(rank: int) -> Iterator[Operation]:
         yield from scattered(rank)
         right, left = (rank + 1) % call.P, (rank - 1) % call.P
-        sizes = [window((call.virtual(rank) - i) % call.P, (call.virtual(rank) - i) % call.P + 1) for i in range(call.P)]
+        sizes = [
+            window((call.virtual(rank) - i) % call.P, (call.virtual(rank) - i) % call.P + 1) for i in range(call.P)
+        ]
         for i in range(call.P - 1):
             yield exchange(right, sizes[i], left, sizes[i + 1], depth + i)
 
     return program
 
 
+_POWER = sp.Eq(log2_ceil(P), log2_floor(P))
 _SCATTER = next(algorithm for algorithm in scatter.ALGORITHMS if algorithm.name == "binomial")
 
 
@@ -155,16 +158,21 @@ def _scatter_allgather_phases(options: Options) -> tuple[Phase, ...]:
 
 
 def _scatter_allgather_hockney(network: Hockney, options: Options) -> dict[str, sp.Expr]:
-    """Return the longest path: P a power of two 2 log2(P) alpha + 2 (P - 1) / P n beta."""
-    return split(bcast_path(P, network.alpha, n / P * network.beta), network)
+    """Return 2 log2(P) alpha + 2 (P - 1) / P n beta for a power of two, else the longest path."""
+    block = n / P * network.beta
+    power = 2 * log2_floor(P) * network.alpha + 2 * (P - 1) * block
+    return split(sp.Piecewise((power, _POWER), (bcast_path(P, network.alpha, block), True)), network)
 
 
 def _scatter_allgather_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
-    """Return the longest path, with max(A, d) for a message waited for and max(o, g) for one that lies there."""
+    """Return the sum of 2 log2(P) rounds for a power of two, else the longest path."""
     one_way = network.L + 2 * network.o
     gapped, there = sp.Max(one_way, network.g), sp.Max(network.o, network.g)
     prices = (price - network.G for price in (one_way, gapped, there))
-    return split(bcast_path_loggp(P, *prices, n / P * network.G), network)
+    block = n / P * network.G
+    rounds = 2 * log2_floor(P)
+    power = rounds * (one_way - network.G) + (rounds - 1) * sp.Max(0, network.g - one_way) + 2 * (P - 1) * block
+    return split(sp.Piecewise((power, _POWER), (bcast_path_loggp(P, *prices, block), True)), network)
 
 
 def _scatter_allgather_ring_phases(options: Options) -> tuple[Phase, ...]:
@@ -178,7 +186,10 @@ def _scatter_allgather_ring_loggp(network: LogGP, options: Options) -> dict[str,
     return {name: e.subs(n, n / P) + (P - 1) * step[name] for name, e in _SCATTER.terms(network, options).items()}
 
 
-_HALVES = "Holds where a segment fits into a half of the vector; else the library takes the pipeline."
+_BLOCKING = Exact(note="Sends block.")
+_HALVES = Exact(
+    note="Sends block. Segments are equal and fit into a half of the vector; else the library takes the pipeline."
+)
 
 ALGORITHMS = (
     Algorithm(
@@ -187,8 +198,8 @@ ALGORITHMS = (
         _split_binary_tree,
         split_binary_phases,
         split_binary_loggp,
-        Exact(note=_HALVES),
-        Exact(note=_HALVES),
+        _HALVES,
+        _HALVES,
         segmented=True,
     ),
     Algorithm(
@@ -197,7 +208,8 @@ ALGORITHMS = (
         _scatter_allgather,
         _scatter_allgather_phases,
         _scatter_allgather_loggp,
-        loggp_exact=Exact(POWERS),
+        _BLOCKING,
+        Exact(POWERS, note="Sends block. At most 20 % high (P = 7)."),
         hockney=_scatter_allgather_hockney,
     ),
     Algorithm(
@@ -206,5 +218,7 @@ ALGORITHMS = (
         _scatter_allgather_ring,
         _scatter_allgather_ring_phases,
         _scatter_allgather_ring_loggp,
+        _BLOCKING,
+        _BLOCKING,
     ),
 )

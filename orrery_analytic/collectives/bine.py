@@ -176,14 +176,14 @@ def _there_and_back_phases(options: Options) -> tuple[Phase, ...]:
 def _halving_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     """Return the sum over rounds; no gap where the reduction takes as long, nor after the last one."""
     behind = network.g - network.L - 2 * network.o
-    gap = idle(behind, n / P * network.gamma, sp.S.Zero, sp.S.One, _FL)
+    gap = idle(behind, n / P * network.gamma, sp.S.One, _FL)
     return {**close(_halving_phases(options), network), "gap": gap}
 
 
 def _there_and_back_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     """Return the sum over rounds, as `_halving_loggp`; on the way back nothing is reduced."""
     behind = network.g - network.L - 2 * network.o
-    gap = idle(behind, n / P * network.gamma, sp.S.Zero, sp.S.Zero, _FL) + (_FL - 1) * sp.Max(0, behind)
+    gap = idle(behind, n / P * network.gamma, sp.S.Zero, _FL) + (_FL - 1) * sp.Max(0, behind)
     return {**close(_there_and_back_phases(options), network), "gap": gap}
 
 

@@ -24,7 +24,7 @@ __all__ = ["bcast_path", "bcast_path_loggp", "block_path", "block_path_loggp", "
 
 @lru_cache(maxsize=8192)
 def _rounds(P: int) -> tuple[tuple[int, int], ...]:
-    """Return for each round the blocks that a rank holds, and those of its partner: of the last ranks if there are any."""
+    """Return for each round the blocks that a rank holds, and those of its partner: of the last ranks, if cut off."""
     found = []
     for i in range((P - 1).bit_length()):
         passing = passing_rounds(P, i)
@@ -65,9 +65,9 @@ class doubling_blocks(sp.Function):
 class bcast_path(OfP):
     r"""Return the longest path of scatter and recursive doubling under Hockney: x a message and y a block, in seconds.
 
-    A full group of 2**i ranks takes :math:`E_i = 2 i x + 2 (2^i - 1) y`. The last ranks, from the lowest set bit b on,
-    take :math:`F_b = E_b` and :math:`F_i = \max(E_i, F_j) + 2 x + (2^i + h) y + (i - j) (x + h y)`, for the message that
-    the root sends them first, the exchange, and what is passed on. The last F is the path.
+    A full group of 2**i ranks takes :math:`E_i = 2 i x + 2 (2^i - 1) y`. The last ranks, from the lowest set bit b
+    on, take :math:`F_b = E_b` and :math:`F_i = \max(E_i, F_j) + 2 x + (2^i + h) y + (i - j) (x + h y)`, for the message
+    that the root sends them first, the exchange, and what is passed on. The last F is the path.
     """
 
     _name = r"T_{\text{doubling}}"
@@ -121,7 +121,7 @@ class bcast_path_loggp(OfP):
 
 def _taken(P: int, i: int) -> int:
     """Return the blocks that a rank of a full group of 2**i ranks, of P, has taken in: P - 2**k in round k < i."""
-    return i * P - 2**i + 1
+    return i * P - (1 << i) + 1
 
 
 class block_path(OfP):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Options
-from orrery_analytic.collectives.registry import COMPOSED, Part, find, list_algorithms, twin
+from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Algorithm, Options
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, resolve
 from orrery_analytic.cost import Cost
+from orrery_analytic.decisions import pieces, runs
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n, n_s
@@ -28,6 +31,7 @@ def network_cost(
     radix: int = 4,
     parts: Sequence[str] | None = None,
     ranks_per_node: int = 1,
+    P: int | None = None,
 ) -> Cost:
     """Return what the messages and reductions of a collective cost, in P, n and the parameters of a network.
 
@@ -43,13 +47,16 @@ def network_cost(
     parts : sequence of "collective:algorithm", optional
         What the library takes for the parts of a composed algorithm that it decides again, such as
         ("reduce:binomial", "bcast:binomial").
+    P : int, optional
+        A number of ranks: where a composed algorithm has no `parts`, those that openmpi-4.1 decides on so many ranks,
+        as a Piecewise in n for this one P.
     ranks_per_node : int
         Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer.
 
     Raises
     ------
     UnknownNameError
-        For a name that is not there, and for a composed algorithm without `parts`.
+        For a name that is not there, and for a composed algorithm without `parts` and `P`.
     QuantityError
         For a network without closed forms, a wrong number, or segments where the algorithm's formula has none.
     """
@@ -57,9 +64,11 @@ def network_cost(
         raise QuantityError(
             f"closed forms are for Hockney() and LogGP(), not {network!r}; time a schedule on it instead."
         )
-    place = twin(collective)
-    if (place, algorithm) in COMPOSED:
-        return _composed(COMPOSED[place, algorithm], algorithm, network, segment_bytes, parts)
+    at = resolve(collective, algorithm)
+    if at in COMPOSED:
+        if parts is None and P is not None:
+            return _decided(COMPOSED[at], algorithm, network, _count("P", P, 2))
+        return _composed(COMPOSED[at], algorithm, network, segment_bytes, parts)
     choose(f"{collective} algorithm with a formula", algorithm, list_algorithms(collective))
     if parts is not None:
         raise QuantityError(f"{collective} {algorithm!r} is not made of parts, but parts={parts!r} was given.")
@@ -75,23 +84,34 @@ def network_cost(
             f"the formula of {collective} {algorithm!r} is for one segment, but segment_bytes={segment_bytes!r} was "
             "given. Use segment_bytes=0, or time its schedule."
         )
-    terms = known.terms(network, options)
+    terms = _terms(known, network, options)
     if known.only_at != EVERY:
         terms = {name: sp.Piecewise((e, _AT[known.only_at])) if e != 0 else e for name, e in terms.items()}
     claim = known.exact(network).told(known.only_at)
     return Cost(validity=f"{collective} {algorithm}: {claim}", collective=terms)
 
 
+@lru_cache(maxsize=1024)
+def _terms(known: Algorithm, network: Hockney | LogGP, options: Options) -> Mapping[str, sp.Expr]:
+    """Return the closed form of an algorithm; SymPy takes up to a tenth of a second for some of them."""
+    return MappingProxyType(known.terms(network, options))
+
+
 def _composed(
-    composed: tuple[Part, ...], algorithm: str, network: Hockney | LogGP, segment_bytes: Any, parts: Sequence[str] | None
+    composed: tuple[Part, ...],
+    algorithm: str,
+    network: Hockney | LogGP,
+    segment_bytes: Any,
+    parts: Sequence[str] | None,
 ) -> Cost:
     """Return the sum of the costs of the parts: those that the library decides again are named."""
     expected = [part.collective for part in composed if not part.algorithm]
-    example = ", ".join(f'"{part}:{list_algorithms(part)[-1]}"' for part in expected) + "," * (len(expected) == 1)
+    last = {part: [name for name in list_algorithms(part) if not beyond_openmpi(name)][-1] for part in expected}
+    example = ", ".join(f'"{part}:{name}"' for part, name in last.items()) + "," * (len(expected) == 1)
     if parts is None:
         raise UnknownNameError(
             f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name what it takes, "
-            f"parts=({example})."
+            f"parts=({example}), or give a number of ranks, P=128, for what it decides there."
         )
     named = [str(part).partition(":") for part in parts]
     if [name for name, _, _ in named] != expected:
@@ -108,6 +128,41 @@ def _composed(
         scaled = {name: e.subs(n, part.scale * n) for name, e in cost.collective.items()}
         total += Cost(validity=cost.validity, collective=scaled)
     return total
+
+
+def _decided(composed: tuple[Part, ...], algorithm: str, network: Hockney | LogGP, ranks: int) -> Cost:
+    """Return a composed algorithm on `ranks` ranks with the parts that openmpi-4.1 decides, piece by piece in n."""
+    free = [part for part in composed if not part.algorithm]
+    scales = [sp.Integer(1) * part.scale.subs(P, ranks) for part in free]
+    starts = sorted(
+        {start / s for part, s in zip(free, scales, strict=True) for start, _ in pieces(part.collective, ranks)}
+    )
+    costs = []
+    for start in starts:
+        names = [
+            [name for first, name in pieces(part.collective, ranks) if first <= start * scale][-1]
+            for part, scale in zip(free, scales, strict=True)
+        ]
+        really = [
+            str(runs(part.collective, name, ranks, 2**31 // ranks)) for part, name in zip(free, names, strict=True)
+        ]
+        costs.append(
+            _composed(
+                composed, algorithm, network, 0, [f"{p.collective}:{r}" for p, r in zip(free, really, strict=True)]
+            )
+        )
+    terms = {
+        name: sp.Piecewise(
+            *(
+                (c.collective.get(name, sp.S.Zero).subs(P, ranks), n < end)
+                for c, end in zip(costs, starts[1:], strict=False)
+            ),
+            (costs[-1].collective.get(name, sp.S.Zero).subs(P, ranks), True),
+        )
+        for name in dict.fromkeys(name for c in costs for name in c.collective)
+    }
+    told = f"{algorithm} on {ranks} ranks, parts as openmpi-4.1 decides; its parts: "
+    return Cost(validity=told + "; ".join(dict.fromkeys(c.validity for c in costs)), collective=terms)
 
 
 def _segment(value: Any) -> sp.Expr | None:

@@ -95,7 +95,7 @@ def _rabenseifner_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     """
     fl, fold = log2_floor(P), log2_ceil(P) - log2_floor(P)
     behind = network.g - network.L - 2 * network.o
-    halving = idle(behind, n / 2**fl * network.gamma, sp.S.Zero, sp.S.Zero, fl)
+    halving = idle(behind, n / 2**fl * network.gamma, sp.S.Zero, fl)
     terms = close(_rabenseifner_phases(options), network)
     return {**terms, "gap": halving + (fl - 1 + fold) * sp.Max(0, behind)}
 

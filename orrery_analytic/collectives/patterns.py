@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from orrery_analytic.collectives.algorithm import Algorithm, Call
-from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, twin
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, resolve
 from orrery_analytic.decisions import runs, select
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.schedules import Schedule
@@ -71,8 +71,8 @@ def schedule(
     -------
     Schedule
         Of what really runs: where the library takes another algorithm at run time (recursive doubling of allgather on
-        12 ranks runs Bruck), this is that one. Algorithms made of other collectives ("nonoverlapping", allgather "linear",
-        ...) take for these what openmpi-4.1 decides.
+        12 ranks runs Bruck), this is that one. Algorithms made of other collectives ("nonoverlapping", allgather
+        "linear", ...) take for these what openmpi-4.1 decides.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def schedule(
         _whole("ranks_per_node", ranks_per_node, 1),
     )
     title = f"{collective} {algorithm}"
-    if (twin(collective), algorithm) not in COMPOSED:
+    if resolve(collective, algorithm) not in COMPOSED:
         find(collective, algorithm)  # an unknown name is an error on one rank too
     if P == 1 or (count == 0 and collective not in _COUNTLESS):
         return Schedule(P, _nothing, title)
@@ -102,9 +102,9 @@ def schedule(
 
 
 def _program(collective: str, algorithm: str, call: Call) -> Program:
-    place = twin(collective)
-    if (place, algorithm) in COMPOSED:
-        return _composed(COMPOSED[place, algorithm], call, call.P if place == "reduce_scatter" else 1)
+    at = resolve(collective, algorithm)
+    if at in COMPOSED:
+        return _composed(COMPOSED[at], call, call.P if collective == "reduce_scatter" else 1)
     if beyond_openmpi(algorithm):
         return _other(find(collective, algorithm), call)
     really = runs(
@@ -128,7 +128,7 @@ def _other(algorithm: Algorithm, call: Call) -> Program:
 
 
 def _composed(parts: tuple[Part, ...], call: Call, counts: int) -> Program:
-    """Return one collective after another, each decided by the fixed rules at its size; the whole has `counts` counts."""
+    """Return one collective after another, each decided at its size; the vector of the whole has `counts` counts."""
     programs: list[Program] = []
     start = 0
     for part in parts:

@@ -116,7 +116,7 @@ def less_idle(terms: dict[str, sp.Expr], network: LogGP) -> dict[str, sp.Expr]:
     """Return the terms of rounds among which the vector is halved, the gap less what the reductions of halves fill."""
     behind = network.g - network.L - 2 * network.o
     fl = log2_floor(P)
-    less = idle(behind, n / 2**fl * network.gamma, sp.S.Zero, sp.S.Zero, fl) - fl * sp.Max(0, behind)
+    less = idle(behind, n / 2**fl * network.gamma, sp.S.Zero, fl) - fl * sp.Max(0, behind)
     return {**terms, "gap": terms["gap"] + less}
 
 
@@ -125,6 +125,8 @@ def _reduce_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     return less_idle(close(halving_phases(options), network), network)
 
 
+_ROOT = "Sends block. For a root that does not fold; for another one, one piece is sent once more."
+
 ALGORITHMS = (
     Algorithm(
         "reduce",
@@ -132,6 +134,7 @@ ALGORITHMS = (
         _reduce,
         halving_phases,
         _reduce_loggp,
-        loggp_exact=Exact(EVERY, gapped=POWERS),
+        Exact(note=_ROOT),
+        Exact(EVERY, gapped_reducing=POWERS, note=f"{_ROOT} At most 11 % high (P = 3)."),
     ),
 )

@@ -31,8 +31,8 @@ _OVERLAP = "The library combines one child's data while the last child's arrive;
 def tree_program(tree: trees.Tree, call: Call) -> Program:
     """Return the program of Open MPI's generic tree reduce.
 
-    An inner node has at most two receives posted: it combines the data of one child while those of the next arrive, also
-    across segments, and sends a segment on when all its children are in.
+    An inner node has at most two receives posted: it combines the data of one child while those of the next arrive,
+    also across segments, and sends a segment on when all its children are in.
     """
     sizes = [m * call.itemsize for m in segments(call.count, call.itemsize, call.segment_bytes)]
     period = len(tree.children[tree.root])
@@ -101,6 +101,7 @@ def _in_order_binary(call: Call) -> Program:
 
 
 def linear_phases(options: Options) -> tuple[Phase, ...]:
+    """Return the P - 1 messages to the root, one behind another, each combined when it is in."""
     return (
         Phase("the root receives from P - 2 ranks and combines", 0, P - 3, n, n, back_to_back=True),
         Phase("and from the last one", P - 2, P - 2, n, n),
@@ -122,12 +123,18 @@ def linear_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     }
 
 
-def _binomial_phases(options: Options) -> tuple[Phase, ...]:
+def _binomial_phases(options: Options) -> tuple[Phase, Phase]:
     fl, cl = log2_floor(P), log2_ceil(P)
     return (
         Phase("children of full subtrees send, parents combine", 0, fl - 1, n, n),
         Phase("the last child, unless P is a power of two", fl, cl - 1, n, n, back_to_back=True),
     )
+
+
+_PIPED = Exact(
+    note="Sends block; two receives are posted, so that one child's data are combined while the next arrive. "
+    "Segments of equal size."
+)
 
 
 def _piped(
@@ -136,7 +143,7 @@ def _piped(
     phases: Callable[[Options], tuple[Phase, ...]],
     terms: Callable[[Hockney | LogGP, Options], dict[str, sp.Expr]],
 ) -> Algorithm:
-    return Algorithm("reduce", name, program, phases, terms, segmented=True, hockney=terms)
+    return Algorithm("reduce", name, program, phases, terms, _PIPED, _PIPED, segmented=True, hockney=terms)
 
 
 def _chain_phases(options: Options) -> tuple[Phase, ...]:

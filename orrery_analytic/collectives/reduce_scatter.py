@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import sympy as sp
 
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, Algorithm, Call, Exact, Options
 from orrery_analytic.collectives.allreduce import reduce_ring
+from orrery_analytic.collectives.functions_of_p import OfP
 from orrery_analytic.collectives.halving_formulas import butterfly_loggp, halving_loggp
 from orrery_analytic.collectives.rounds import Phase, k
 from orrery_analytic.schedules.operations import Operation, Program, exchange, recv, reduce, send
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n
 
-__all__ = ["ALGORITHMS", "BUTTERFLY_EXACT", "HALVING_EXACT", "halving_phases", "halving_program"]
+__all__ = [
+    "ALGORITHMS",
+    "BUTTERFLY_EXACT",
+    "EXCHANGED",
+    "HALVING_EXACT",
+    "halving_phases",
+    "halving_program",
+    "settling_rounds",
+]
 
 
 def halving_program(call: Call, near_first: bool = False, settles: bool = True) -> Program:
@@ -59,7 +69,7 @@ def halving_program(call: Call, near_first: bool = False, settles: bool = True) 
         if first < folded:
             yield send(2 * first, block, shift + depth)
         if settles and first != v:
-            yield exchange(real(first), block, real(first), block, 2 * shift + depth)
+            yield exchange(real(first), block, real(first), block, shift + depth + (folded > 1))
 
     return program
 
@@ -95,14 +105,30 @@ def _halving_phases(options: Options) -> tuple[Phase, ...]:
     return halving_phases(options, log2_ceil(P) - log2_floor(P))
 
 
+class settling_rounds(OfP):
+    """Return the rounds in which blocks go to their ranks after a butterfly: for P, and 0 or 1 for powers of two.
+
+    None on two ranks. One where one rank folds. Two where more do: ranks that hold two blocks first give one to the
+    rank that has folded.
+    """
+
+    is_integer = True
+    _name = r"\operatorname{settling}"
+
+    @staticmethod
+    def _walk(P: int, latest: Callable[..., Any], *rest: Any) -> Any:
+        folded = P - (1 << P.bit_length() - 1)
+        return min(folded, 2) if folded else rest[0] * min(P - 2, 1)
+
+
 def _butterfly_phases(options: Options) -> tuple[Phase, ...]:
-    fl, fold = log2_floor(P), log2_ceil(P) - log2_floor(P)
-    return halving_phases(options, (1 - fold) * sp.Min(1, fl - 1) + fold * (1 + sp.Min(1, P - 2**fl - 1)))
+    return halving_phases(options, settling_rounds(P, 1))
 
 
-_MEETING = "Ranks that fold are late, so that at first they meet partners whose messages lie there."
-HALVING_EXACT = Exact(EVERY, reducing=POWERS, note=_MEETING)
-BUTTERFLY_EXACT = Exact(POWERS, note=_MEETING)
+EXCHANGED = Exact(note="A rank waits for its send and its receive in every round.")
+_MEETING = f"{EXCHANGED.note} Ranks that fold are late and at first meet partners whose messages lie there. At most"
+HALVING_EXACT = Exact(EVERY, reducing=POWERS, note=f"{_MEETING} 10 % high (P = 5).")
+BUTTERFLY_EXACT = Exact(POWERS, note=f"{_MEETING} 21 % high (P = 6), 15 % (P = 19) where g <= L + 2 o.")
 
 ALGORITHMS = (
     Algorithm(
@@ -111,15 +137,17 @@ ALGORITHMS = (
         halving_program,
         _halving_phases,
         lambda network, options: halving_loggp(network, n),
-        loggp_exact=HALVING_EXACT,
+        EXCHANGED,
+        HALVING_EXACT,
     ),
-    Algorithm("reduce_scatter", "ring", _ring, _ring_phases),
+    Algorithm("reduce_scatter", "ring", _ring, _ring_phases, None, EXCHANGED, EXCHANGED),
     Algorithm(
         "reduce_scatter",
         "butterfly",
         lambda call: halving_program(call, near_first=True),
         _butterfly_phases,
         lambda network, options: butterfly_loggp(network, n, settles=True),
-        loggp_exact=BUTTERFLY_EXACT,
+        EXCHANGED,
+        BUTTERFLY_EXACT,
     ),
 )

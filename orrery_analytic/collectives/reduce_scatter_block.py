@@ -18,9 +18,11 @@ from orrery_analytic.collectives.doubling_formulas import (
 from orrery_analytic.collectives.halving_formulas import butterfly_loggp, halving_loggp
 from orrery_analytic.collectives.reduce_scatter import (
     BUTTERFLY_EXACT,
+    EXCHANGED,
     HALVING_EXACT,
     halving_phases,
     halving_program,
+    settling_rounds,
 )
 from orrery_analytic.collectives.rounds import Phase, k, split
 from orrery_analytic.networks import Hockney, LogGP
@@ -64,15 +66,19 @@ def _recursive_doubling_phases(options: Options) -> tuple[Phase, ...]:
 
 
 def _recursive_doubling_hockney(network: Hockney, options: Options) -> dict[str, sp.Expr]:
-    """Return the longest path: P a power of two log2(P) alpha + (P log2(P) - P + 1) n (beta + gamma)."""
-    return split(block_path(P, network.alpha, n * network.beta, n * network.gamma), network)
+    """Return log2(P) alpha + (P log2(P) - P + 1) n (beta + gamma) for a power of two, else the longest path."""
+    beta, gamma = n * network.beta, n * network.gamma
+    fl = log2_floor(P)
+    power = fl * network.alpha + (P * fl - P + 1) * (beta + gamma)
+    path = block_path(P, network.alpha, beta, gamma)
+    return split(sp.Piecewise((power, sp.Eq(log2_ceil(P), fl)), (path, True)), network)
 
 
 def _recursive_doubling_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     """Return the longest path.
 
-    Where a cut-off subtree joins, two messages follow each other; a large gap keeps a rank longer, with one message and
-    one reduction of at least 2**fl blocks less.
+    Where the last ranks join a full group, two messages follow each other; a large gap keeps a rank longer, with one
+    message and one reduction of at least 2**fl blocks less.
     """
     one_way, G = network.L + 2 * network.o, network.G
     reduction = n * network.gamma
@@ -97,8 +103,7 @@ def _of_total(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
 
 
 def _butterfly_phases(options: Options) -> tuple[Phase, ...]:
-    fold = log2_ceil(P) - log2_floor(P)
-    return _of_total(halving_phases(options, fold * (1 + sp.Min(1, P - 2 ** log2_floor(P) - 1))))
+    return _of_total(halving_phases(options, settling_rounds(P, 0)))
 
 
 ALGORITHMS = (
@@ -108,7 +113,8 @@ ALGORITHMS = (
         _recursive_doubling,
         _recursive_doubling_phases,
         _recursive_doubling_loggp,
-        loggp_exact=Exact(EVERY, reducing=POWERS, gapped=POWERS),
+        EXCHANGED,
+        Exact(EVERY, reducing=POWERS, gapped=POWERS, note=f"{EXCHANGED.note} At most 17 % high (P = 31)."),
         hockney=_recursive_doubling_hockney,
     ),
     Algorithm(
@@ -117,7 +123,8 @@ ALGORITHMS = (
         halving_program,
         lambda options: _of_total(halving_phases(options, log2_ceil(P) - log2_floor(P))),
         lambda network, options: halving_loggp(network, P * n),
-        loggp_exact=HALVING_EXACT,
+        EXCHANGED,
+        HALVING_EXACT,
     ),
     Algorithm(
         "reduce_scatter_block",
@@ -125,6 +132,7 @@ ALGORITHMS = (
         _butterfly,
         _butterfly_phases,
         lambda network, options: butterfly_loggp(network, P * n, settles=False),
-        loggp_exact=BUTTERFLY_EXACT,
+        EXCHANGED,
+        BUTTERFLY_EXACT,
     ),
 )

@@ -28,11 +28,11 @@ from orrery_analytic.collectives import (
     two_level,
 )
 from orrery_analytic.collectives.algorithm import Algorithm
-from orrery_analytic.decisions import list_collectives
+from orrery_analytic.decisions import ALGORITHMS, list_collectives
 from orrery_analytic.errors import choose
 from orrery_analytic.symbols import P
 
-__all__ = ["COMPOSED", "Part", "beyond_openmpi", "find", "formulas", "list_algorithms", "twin"]
+__all__ = ["COMPOSED", "Part", "beyond_openmpi", "find", "formulas", "list_algorithms", "resolve", "twin"]
 
 _MODULES = (
     bcast, bcast_scatter, reduce, rabenseifner, allgather, allreduce, barrier, alltoall, gather, scatter, scan,
@@ -66,6 +66,7 @@ class Part:
 COMPOSED: dict[tuple[str, str], tuple[Part, ...]] = {
     ("allreduce", "nonoverlapping"): (Part("reduce"), Part("bcast")),
     ("allgather", "linear"): (Part("gather"), Part("bcast", P)),
+    ("allgatherv", "default"): (Part("gather", sp.S.One, "basic_linear"), Part("bcast", P)),  # a gatherv
     ("reduce_scatter", "non-overlapping"): (Part("reduce"), Part("scatter", 1 / P, "basic_linear")),  # a scatterv
     ("reduce_scatter_block", "basic_linear"): (Part("reduce", P), Part("scatter")),
 }
@@ -86,14 +87,22 @@ def twin(collective: str) -> str:
     return _TWINS.get(collective, choose("collective", collective, list_collectives()))
 
 
+def resolve(collective: str, algorithm: str) -> tuple[str, str]:
+    """Return under which collective an algorithm is found: its own, or the twin of that."""
+    own = (collective, algorithm)
+    return own if own in _TABLE or own in COMPOSED else (twin(collective), algorithm)
+
+
 def beyond_openmpi(algorithm: str) -> bool:
     """Return whether a name is none of Open MPI's: the decisions do not know it, and nothing else runs in its place."""
     return algorithm.startswith(_PREFIXES)
 
 
 def _names(collective: str) -> list[str]:
-    names = [name for where, name in (*_TABLE, *COMPOSED) if where == twin(collective)]
-    return names
+    known = [*_TABLE, *COMPOSED]
+    others = [name for where, name in known if where == twin(collective) and beyond_openmpi(name)]
+    numbered = [name for name in ALGORITHMS[collective].values() if resolve(collective, name) in known]
+    return numbered + (others if collective not in _TWINS else [])
 
 
 def list_algorithms(collective: str) -> list[str]:
@@ -104,8 +113,8 @@ def list_algorithms(collective: str) -> list[str]:
     UnknownNameError
         If there is no such collective.
     """
-    place = twin(collective)
-    return [name for name in _names(collective) if (place, name) in COMPOSED or _TABLE[place, name].phases is not None]
+    found = {name: resolve(collective, name) for name in _names(collective)}
+    return [name for name, at in found.items() if at in COMPOSED or _TABLE[at].phases is not None]
 
 
 def find(collective: str, name: str) -> Algorithm:
@@ -116,12 +125,11 @@ def find(collective: str, name: str) -> Algorithm:
     UnknownNameError
         If there is no such collective or algorithm.
     """
-    place = twin(collective)
     choose(f"{collective} algorithm", name, _names(collective))
-    return _TABLE[place, name]
+    return _TABLE[resolve(collective, name)]
 
 
 def formulas(collective: str) -> dict[str, Algorithm]:
     """Return the algorithms of a collective that are a formula of their own, by name."""
-    place = twin(collective)
-    return {name: _TABLE[place, name] for name in list_algorithms(collective) if (place, name) not in COMPOSED}
+    found = {name: resolve(collective, name) for name in list_algorithms(collective)}
+    return {name: _TABLE[at] for name, at in found.items() if at not in COMPOSED}

@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.networks import Hockney, LogGP
-from orrery_analytic.symbols import log2_ceil, log2_floor
+from orrery_analytic.symbols import P, log2_ceil, log2_floor
 
 __all__ = ["Phase", "close", "close_tree", "k", "split", "summand", "tidy"]
 
@@ -113,11 +113,15 @@ _PARTIAL = sp.Dummy("partial", nonnegative=True)
 
 
 def tidy(e: sp.Expr) -> sp.Expr:
-    """Return a count or a number of bytes as a reader would write it.
+    """Return a count or a number of bytes as a reader would write it, over P where that is shorter (blocks of n / P).
 
     Uses that P - 2**floor(log2 P) is 0 for a power of two, so that the factor ceil - floor (1 unless P is a power of
     two) may be left away beside it.
     """
+    return min(_tidied(e), _tidied(P * e) / P, key=sp.count_ops)
+
+
+def _tidied(e: sp.Expr) -> sp.Expr:
     e = sp.expand(e)
     for fl in e.atoms(log2_floor):
         rest = fl.args[0] - 2**fl
@@ -181,15 +185,19 @@ def split(total: sp.Expr, network: Hockney | LogGP) -> dict[str, sp.Expr]:
         cases = [(split(e, network), condition) for e, condition in total.args]
         return {name: sp.Piecewise(*((terms[name], condition) for terms, condition in cases)) for name in cases[0][0]}
     if isinstance(network, Hockney):
-        no_reduction = total.subs(network.gamma, 0)
-        latency = tidy(no_reduction.subs(network.beta, 0))
-        return {"latency": latency, "bandwidth": tidy(no_reduction - latency), "reduce": total - no_reduction}
-    no_gap = total.subs(network.g, 0)
+        no_gap, wire = total, network.beta
+    else:
+        no_gap, wire = total.subs(network.g, 0), network.G
     no_reduction = no_gap.subs(network.gamma, 0)
-    latency = no_reduction.subs(network.G, 0)
-    return {
-        "latency": latency,
-        "bandwidth": no_reduction - latency,
-        "gap": total - no_gap,
-        "reduce": no_gap - no_reduction,
-    }
+    latency = no_reduction.subs(wire, 0)
+    terms = {"latency": latency, "bandwidth": no_reduction - latency, "gap": total - no_gap,
+             "reduce": no_gap - no_reduction}  # fmt: skip
+    return {name: _cancelled(e) for name, e in terms.items() if name != "gap" or isinstance(network, LogGP)}
+
+
+def _cancelled(difference: sp.Expr) -> sp.Expr:
+    """Return a difference with its products multiplied out, so that what is on both sides goes away."""
+    if not difference.has(sp.Max, sp.Min, sp.Piecewise):
+        return tidy(difference)
+    multiplied = sp.Add(*(sp.expand_mul(part, deep=False) for part in sp.Add.make_args(difference)))
+    return sp.collect(multiplied, sorted(multiplied.atoms(sp.Max), key=sp.default_sort_key))

@@ -1,14 +1,13 @@
 """Closed forms of the binary trees and of reductions over trees: the longest path, and the pace of further segments.
 
 With t what a message costs, d the distance of two messages of a rank (under Hockney t again) and r a reduction, a
-segment that comes up a tree costs t + r for each level and max(d, r) for each child that is taken in before another one:
+segment that comes up a tree costs t + r for each level and max(d, r) for each child that is taken in before another:
 the library combines the data of one child while those of the next arrive. Source: derived, held against the schedules.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 
@@ -77,7 +76,7 @@ def _path(one_way: sp.Expr, aside: sp.Expr) -> sp.Expr:
 
 
 def binary_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
-    """Return max over the nodes of (level) A + (right turns) d, and the distance of two sends for each other segment."""
+    """Return max over the nodes of (level) A + (right turns) d, and two sends' distance for each other segment."""
     count, size = segmented(options)
     one_way, distance = network.message(size), network.distance(size)
     return split(_path(one_way, distance) + (count - 1) * sp.Min(2, P - 1) * distance, network)
@@ -159,9 +158,7 @@ def _more_segments(network: Hockney | LogGP, size: sp.Expr, more: sp.Expr) -> sp
     """Return what `more` segments add in a binary tree: by its root, or by an inner node that has two children."""
     _, distance, absorbed, out = _charges(network, size)
     reduction = size * network.gamma
-    root, inner = (
-        sp.Max(2 * distance, 2 * reduction + own, absorbed + reduction + own) for own in (sp.S.Zero, out)
-    )
+    root, inner = (sp.Max(2 * distance, 2 * reduction + own, absorbed + reduction + own) for own in (sp.S.Zero, out))
     alone = _turns(network, size, more, sends=False)
     return sp.Piecewise((alone, P < 3), (more * root, P < 6), (more * inner, True))
 
@@ -175,7 +172,7 @@ def _binary_total(network: Hockney | LogGP, options: Options, in_order: bool) ->
 
 
 def binary_reduce(network: Hockney | LogGP, options: Options) -> dict[str, sp.Expr]:
-    """Return fl (t + r) + pairs max(d, r): the way up from the left-most leaf, which is taken in first on each level."""
+    """Return fl (t + r) + pairs max(d, r): the way up from the left-most leaf, taken in first on each level."""
     return split(_binary_total(network, options, in_order=False), network)
 
 

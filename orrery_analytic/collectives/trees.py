@@ -104,7 +104,7 @@ def binomial(P: int) -> Tree:
 
 @lru_cache(maxsize=256)
 def in_order_binomial(P: int) -> Tree:
-    """Return the binomial tree of reduce: children v + 2**k for all 2**k below the lowest set bit of v, nearest first."""
+    """Return the binomial tree of reduce: children v + 2**k, 2**k below the lowest set bit of v, nearest first."""
 
     def children(v: int) -> list[int]:
         below = (v & -v).bit_length() - 1 if v else P.bit_length()

@@ -49,13 +49,10 @@ class _Charges:
         self.combined = self.one_way + n * network.gamma
         self.step = sp.Max(self.combined, self.distance)
         self.absorbed = sp.Max(self.combined - network.L - network.o, self.distance)
-        self.width = options.ranks_per_node
-        self.nodes, self.full = full_nodes(options)
+        self.width = sp.Integer(options.ranks_per_node)
+        self.nodes, _ = full_nodes(options)
         self.last = sp.Mod(P - 1, self.width) + 1
-
-    def total(self, even: sp.Expr, uneven: sp.Expr) -> sp.Expr:
-        """Return `even` where the last node is as full as the others, or alone."""
-        return sp.Piecewise((even, sp.Or(sp.Le(P, self.width), sp.Eq(self.last, self.width))), (uneven, True))
+        self.one_node, self.uneven = sp.Le(P, self.width), sp.Ne(self.last, self.width)
 
     def hops(self, slots: sp.Expr, messages: sp.Expr) -> sp.Expr:
         """Return the time until a node of a bcast tree has the data: so many messages, the other slots distances."""
@@ -75,7 +72,7 @@ class _Charges:
     def early(self) -> sp.Expr:
         """The step of a leader to which that of the last node sends: it is ready sooner than the others."""
         ready = sp.Piecewise((0, sp.Eq(self.last, 1)), (self.fan_in(self.last), True))
-        return sp.Max(self.absorbed, self.combined - self.fan_in(self.full) + ready)
+        return sp.Max(self.absorbed, self.combined - self.fan_in(self.width) + ready)
 
 
 def bcast_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
@@ -85,14 +82,14 @@ def bcast_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     slot earlier if it has no child on the top level. If the last node is smaller, it is looked at apart.
     """
     c = _Charges(network, options)
-    if c.full == 1:
+    if c.width == 1:
         return split(c.path(P), network)
-    M = c.nodes
+    M, inside = c.nodes, c.path(c.width)
     fl, cl, before = log2_floor(M), log2_ceil(M), log2_ceil(M - 1)
-    even = sp.Max(cl * c.distance, fl * c.one_way, c.hops(cl, max_popcount(M))) + c.path(c.full)
-    others = sp.Max(cl * c.distance, (cl - 1) * c.one_way, c.hops(before, max_popcount(M - 1))) + c.path(c.full)
+    even = sp.Max(cl * c.distance, fl * c.one_way, c.hops(cl, max_popcount(M))) + inside
+    others = sp.Max(cl * c.distance, (cl - 1) * c.one_way, c.hops(before, max_popcount(M - 1))) + inside
     last = c.hops(cl, popcount(M - 1)) + c.path(c.last)
-    return split(c.total(even, sp.Max(others, last)), network)
+    return split(sp.Piecewise((c.path(P), c.one_node), (sp.Max(others, last), c.uneven), (even, True)), network)
 
 
 def reduce_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
@@ -102,12 +99,15 @@ def reduce_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     message lead through it.
     """
     c = _Charges(network, options)
-    if c.full == 1:
+    if c.width == 1:
         return split(c.fan_in(P), network)
-    fl, cl = log2_floor(c.nodes), log2_ceil(c.nodes)
-    even = fl * c.step + (cl - fl) * c.absorbed
-    uneven = sp.Piecewise(((fl - 1) * c.step + c.early, sp.Eq(fl, cl)), (even, True))
-    return split(c.fan_in(c.full) + c.total(even, uneven), network)
+    fl, cl, inside = log2_floor(c.nodes), log2_ceil(c.nodes), c.fan_in(c.width)
+    cases = (
+        (c.fan_in(P), c.one_node),
+        (inside + (fl - 1) * c.step + c.early, c.uneven & sp.Eq(fl, cl)),
+        (inside + fl * c.step + (cl - fl) * c.absorbed, True),
+    )
+    return split(sp.Piecewise(*cases), network)
 
 
 def allreduce_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
@@ -119,17 +119,19 @@ def allreduce_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     (1 + fl) C ends there alone, and others have one early message on their way.
     """
     c = _Charges(network, options)
-    if c.full == 1:
+    if c.width == 1:
         return butterfly_loggp(network, n, n)
-    fl, inside, alone = log2_floor(c.nodes), c.path(c.full), c.path(c.last)
+    fl, start, inside, alone = log2_floor(c.nodes), c.fan_in(c.width), c.path(c.width), c.path(c.last)
     beyond = c.nodes - 2**fl
     late = log2_ceil(beyond)
     back = sp.Max(c.one_way, c.distance)
     folded = (1 + late) * c.step + (fl - late) * c.absorbed + back
-    straight = (fl * c.step, sp.Eq(log2_ceil(c.nodes), fl))
-    even = sp.Piecewise(straight, (sp.Max(folded, (1 + fl) * c.step), True)) + inside
-    two = sp.Max(c.early + inside, c.combined + alone)
     others = sp.Max(folded, c.early + (fl - 1) * c.step + back, fl * c.step + c.absorbed)
-    one_folds = sp.Max(others + inside, (1 + fl) * c.step + alone)
-    uneven = sp.Piecewise((two, sp.Eq(c.nodes, 2)), (one_folds, sp.Eq(beyond, 1) & sp.Gt(c.nodes, 2)), (even, True))
-    return split(c.fan_in(c.full) + c.total(even, uneven), network)
+    cases = (
+        (c.fan_in(P) + c.path(P), c.one_node),
+        (start + sp.Max(c.early + inside, c.combined + alone), c.uneven & sp.Eq(c.nodes, 2)),
+        (start + sp.Max(others + inside, (1 + fl) * c.step + alone), c.uneven & sp.Eq(beyond, 1)),
+        (start + fl * c.step + inside, sp.Eq(beyond, 0)),
+        (start + sp.Max(folded, (1 + fl) * c.step) + inside, True),
+    )
+    return split(sp.Piecewise(*cases), network)

@@ -142,8 +142,8 @@ def _both(
 class Rounds:
     """The rounds of an algorithm, what each costs, and the closed form that they add up to.
 
-    Prints as a table of sums in a notebook. Where no sum over rounds is exact, the closed form comes from the longest path
-    instead, and `summed` is False.
+    Prints as a table of sums in a notebook. Where no sum over rounds is exact, the closed form comes from the longest
+    path instead, and `summed` is False.
     """
 
     collective: str

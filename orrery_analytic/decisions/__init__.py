@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orrery_analytic.decisions.fixed import RULES, Selection, rule_set, select
+from orrery_analytic.decisions.fixed import RULES, Selection, pieces, rule_set, select
 from orrery_analytic.decisions.names import ALGORITHMS, list_collectives
 from orrery_analytic.decisions.substitutions import SUBSTITUTIONS, runs
 
@@ -12,6 +12,7 @@ __all__ = [
     "SUBSTITUTIONS",
     "Selection",
     "list_collectives",
+    "pieces",
     "rule_set",
     "runs",
     "select",

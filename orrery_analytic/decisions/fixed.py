@@ -16,7 +16,7 @@ from orrery_analytic.decisions.rows import Condition, Row, first_row, rows_from_
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, whole
 from orrery_analytic.errors import choose, unknown_name
 
-__all__ = ["RULES", "Selection", "rule_set", "select"]
+__all__ = ["RULES", "Selection", "pieces", "rule_set", "select"]
 
 #: The rule sets, and the releases of Open MPI (major.minor) in which each holds.
 RULES = {"openmpi-4.0": ("2.1", "3.0", "3.1", "4.0"), "openmpi-4.1": ("4.1", "5.0")}
@@ -140,3 +140,27 @@ def select(
         segment_bytes=pick([row.segment_bytes for row in rows]),
         fan=pick([row.fan for row in rows]),
     )
+
+
+def pieces(collective: str, P: int) -> tuple[tuple[int, str], ...]:
+    """Return the fixed decision of Open MPI 4.1 and 5.0 on P ranks as pieces in n: (from n bytes, name), ascending.
+
+    Parameters
+    ----------
+    collective
+        One of `list_collectives()`.
+    P
+        Ranks, at least 1.
+
+    Raises
+    ------
+    UnknownNameError, QuantityError
+        As `select`.
+    """
+    starts = {0}
+    for below, cells in openmpi_4_1.TABLES.get(choose("collective", collective, ALGORITHMS), ()):
+        if below is None or int(whole("P", P, 1, LARGEST_SIZE)) < below:
+            starts |= {limit for limit, _ in cells if limit is not None}
+            break
+    names = [(n, str(select(collective, P, n).name)) for n in sorted(starts)]
+    return tuple(piece for i, piece in enumerate(names) if i == 0 or piece[1] != names[i - 1][1])

@@ -157,7 +157,7 @@ class _Parser:
         """Take a line that begins like a row."""
         values, verdict, more = _values(fields)
         if cut or more or not test.fits(values):
-            if len(fields) > 3 and len(values) == 1 and not any(character.isdecimal() for character in fields[1]):
+            if len(fields) > 3 and len(values) == 1 and not any(word[:1].isdecimal() for word in fields[1:]):
                 return  # prose: "1 more process has ..."
             # A word may follow a value (`8.43 <- switch`), but not a count (`4 ranks`, `1024 2 of them`).
             fault = _fault(test, values, cut or more) or (more and "." not in fields[test.main] and "no measured value")
@@ -167,6 +167,9 @@ class _Parser:
             self.fit(test, number, line, values)
         if self.rows and test.sized and values[0] < self.rows[-1][0]:
             self.problem(number, "sizes start again without a header; read as rows of the table above", line)
+        mean, least, most = (values[test.sized :] + [math.nan] * 3)[:3]
+        if test.columns == FULL and (mean < least or mean > most):
+            self.problem(number, "the mean does not lie between the least and the most", line)
         if verdict:
             self.verdicts[number] = verdict
         self.lines.append(number)
@@ -180,7 +183,8 @@ class _Parser:
             self.test = replace(test, columns=FULL)
         elif measured != named:
             self.problem(number, f"{measured} values where the header names {named}", line)
-            del values[named + test.sized :]
+            # Of a row that is too short, no more than the first value is sure.
+            del values[(named if measured > named else 1) + test.sized :]
 
     def shortened(self, fields: list[str]) -> bool:
         """Tell whether the last value has fewer decimals than that of the row above: the file ends inside a number."""

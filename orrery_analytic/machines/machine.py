@@ -133,13 +133,15 @@ class Machine:
         return f"<Machine {self.name!r}: {self.library}, {node}, {speed}>"
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th style='text-align:left'>{head}</th>" for head in ("key", "symbol", "value", "origin", "reference"))
+        left = "style='text-align:left'"
+        names = ("key", "symbol", "value", "origin", "reference")
+        heads = "".join(f"<th {left}>{name}</th>" for name in names)
         rows = []
         for record in self.records:
             copy, info = band_copy(record.key), MACHINE_KEYS.get(record.key)
             symbol = f"alpha_{copy}_i, beta_{copy}_i" if copy else (info.symbol if info else None)
             cells = (record.key, symbol or "", record.value, record.origin, record.reference)
-            rows.append("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+            rows.append("<tr>" + "".join(f"<td {left}>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
         caption = f"<caption><b>{html.escape(self.name)}</b>: {html.escape(self.description)}</caption>"
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 

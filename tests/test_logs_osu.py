@@ -490,7 +490,8 @@ def test_any_text_gives_a_table_or_the_error(text: str | bytes) -> None:
 
 
 def test_a_broken_value_is_told_and_never_shifts_the_others() -> None:
-    text = f"# OSU MPI Reduce Latency Test v5\n{FULL}\n1 2.5 1.5 3.5 100\n2 abc 2.5 4.5 100\n4 3.5 2.5 100\n8 999.5 3.5 5.5 100\n"
+    rows = "1 2.5 1.5 3.5 100\n2 abc 2.5 4.5 100\n4 3.5 2.5 100\n8 999.5 3.5 5.5 100\n"
+    text = f"# OSU MPI Reduce Latency Test v5\n{FULL}\n{rows}"
     table, messages = read_warned(text)
     assert points(table) == us((1, 2.5), (4, 3.5), (8, 999.5))
     assert table["max_seconds"].isna().tolist() == [False, True, False]

@@ -149,9 +149,7 @@ def _algorithm(
 _POSTED = Exact(note="All messages are posted at once; a port takes them in program order, each with its own latency.")
 _EXCHANGED = Exact(note="A rank waits for its send and its receive in every round.")
 
-_AS_LINEAR = Exact(
-    NONE, note="Priced as alltoall linear. All ranks post from rank 0 up, so that ports wait for each other: slower."
-)
+_AS_LINEAR = Exact(NONE, note="Priced as alltoall linear. All ranks post from rank 0 up, so that ports wait: slower.")
 
 ALGORITHMS = (
     _algorithm("linear", _linear, _linear_phases, _POSTED),

@@ -131,18 +131,27 @@ def _allreduce_phases(options: Options) -> tuple[Phase, ...]:
     )
 
 
-_BLOCKING = Exact(note="Receives block, but for exchanges between leaders.")
+_BLOCKING = "Receives block, but for exchanges between leaders."
+_ROOT = "Where the last node has fewer ranks, for root 0."
 
 ALGORITHMS = (
-    Algorithm("bcast", "two_level_binomial", _bcast, _bcast_phases, bcast_loggp),
-    Algorithm("reduce", "two_level_binomial", _reduce, _reduce_phases, reduce_loggp, _BLOCKING, _BLOCKING),
+    Algorithm("bcast", "two_level_binomial", _bcast, _bcast_phases, bcast_loggp, loggp_exact=Exact(note=_ROOT)),
+    Algorithm(
+        "reduce",
+        "two_level_binomial",
+        _reduce,
+        _reduce_phases,
+        reduce_loggp,
+        Exact(note=_BLOCKING),
+        Exact(note=f"{_BLOCKING} {_ROOT}"),
+    ),
     Algorithm(
         "allreduce",
         "two_level_recursive_doubling",
         _allreduce,
         _allreduce_phases,
         allreduce_loggp,
-        _BLOCKING,
-        _BLOCKING,
+        Exact(note=_BLOCKING),
+        Exact(note=_BLOCKING),
     ),
 )

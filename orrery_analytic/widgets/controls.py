@@ -165,7 +165,8 @@ class Controls:
         self._ticks = {}
         for name in names:
             size = Layout(width="170px" if len(name) < 20 else "340px", height="26px")
-            ticked = name in (own if wanted is None else wanted)
+            # "two_proc" is for two ranks alone: it would be a tick without a curve.
+            ticked = name in wanted if wanted is not None else name in own and name != "two_proc"
             tick = ipywidgets.Checkbox(value=ticked, description=name, indent=False, layout=size)
             tick.observe(self._on_moved, "value")
             self._ticks[name] = tick

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ import sympy as sp
 
 from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
 from orrery_analytic.symbols import SYMBOLS, describe
+from orrery_analytic.units import shown
 
 __all__ = ["TERM_NAMES", "Cost", "evaluate"]
 
@@ -72,18 +74,37 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     """Return `value` as floats, since int64 arithmetic would overflow in silence."""
     array = np.asarray(value)
     try:
-        if array.dtype.kind == "U" or any(item is None for item in array.flat if array.dtype.kind == "O"):
+        if array.dtype.kind not in "iufO" or (array.dtype.kind == "O" and not all(map(_is_number, array.flat))):
             raise TypeError
-        return array.astype(float)
-    except (TypeError, ValueError):
-        raise QuantityError(f"{name} must be a number or an array of numbers, but {value!r} was given.") from None
+        numbers = array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        raise QuantityError(f"{name} must be a number or an array of numbers, but {shown(value)} was given.") from None
+    if name == "P":
+        if not np.all(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers))):
+            raise QuantityError(
+                f"P counts ranks: whole numbers of at least 1 are allowed, but {shown(value)} was given."
+            )
+    elif not np.all(numbers >= 0):
+        raise QuantityError(f"{name} must not be negative or NaN, but {shown(value)} was given.")
+    return numbers
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, Real | sp.Number) and not isinstance(item, bool)
+
+
+def _expression(e: Any, what: str) -> sp.Expr:
+    """Return a number or a SymPy expression; never text, which SymPy would run as code."""
+    if isinstance(e, sp.Expr) or _is_number(e):
+        return sp.sympify(e)
+    raise QuantityError(f"{what} must be a SymPy expression or a number, but {shown(e)} was given.")
 
 
 def _ordered(terms: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:
     for name in terms:
         if name not in TERM_NAMES:
             raise unknown_name("term", name, TERM_NAMES)
-    kept = {name: sp.sympify(terms[name]) for name in TERM_NAMES if name in terms}
+    kept = {name: _expression(terms[name], f"the term {name!r}") for name in TERM_NAMES if name in terms}
     return {name: e for name, e in kept.items() if e != 0}
 
 
@@ -158,6 +179,7 @@ class Cost:
 
     def __mul__(self, times: Any) -> Cost:
         """Repeat a cost: every term `times` over."""
+        times = _expression(times, "how often a cost is repeated")
         repeated = ({name: times * e for name, e in part.items()} for part in (self.local, self.collective))
         local, collective = repeated
         return Cost(local, self.validity, collective)
@@ -210,14 +232,22 @@ class Cost:
         UserWarning
             If the machine has another number of size bands of a copy than the cost was made for.
         """
-        numbers = {**dict(getattr(machine, "parameters", machine or {})), **values}
+        source = getattr(machine, "parameters", {} if machine is None else machine)
+        if not isinstance(source, Mapping):
+            raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
+        numbers = {**source, **values}
         for name in values:
             if name not in self.symbols and name not in _COORDINATES:
                 raise unknown_name("symbol in this cost", name, dict.fromkeys((*self.symbols, *_COORDINATES)))
         _compare_bands(machine, set(self.symbols).difference(values))
-        given = {s: numbers[s.name] for s in self.total.free_symbols if s.name in numbers}
+        for name in {*self.symbols, "P"} & set(numbers):
+            if _numbers(name, numbers[name]).ndim:
+                raise QuantityError(f"{name} can be one number here, but {shown(numbers[name])} was given.")
+        given = {s: sp.sympify(numbers[s.name]) for s in self.total.free_symbols if s.name in numbers}
+        if "P" in numbers:
+            given = {s: sp.Integer(int(numbers["P"])) if s.name == "P" else e for s, e in given.items()}
         local, collective = ({k: e.subs(given) for k, e in part.items()} for part in (self.local, self.collective))
-        return Cost(local, self.validity, {} if values.get("P") == 1 else collective)
+        return Cost(local, self.validity, {} if numbers.get("P") == 1 else collective)
 
     def latex(self) -> str:
         """Return the total as LaTeX, its terms in the order of `TERM_NAMES` where they simply add up."""

@@ -62,8 +62,8 @@ def size_bands(bands: Mapping[str, int] | None) -> dict[str, int]:
         raise QuantityError(f'bands must be a mapping such as {{"d2h": 2, "h2d": 2}}, but {bands!r} was given.')
     counts = dict.fromkeys(_COPIES, 1)
     for copy, count in (bands or {}).items():
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise QuantityError(f"bands[{copy!r}] must be a whole number of at least 1, but {count!r} was given.")
+        if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count <= 64:
+            raise QuantityError(f"bands[{copy!r}] must be a whole number from 1 to 64, but {count!r} was given.")
         counts[choose("copy", copy, _COPIES)] = int(count)
     return counts
 

@@ -6,7 +6,8 @@ Each network has two faces: formulas (`message`, `distance`, ...), and a `Timing
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar
 
 import sympy as sp
@@ -14,14 +15,19 @@ import sympy as sp
 from orrery_analytic import symbols
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols import describe
+from orrery_analytic.units import shown
 
 __all__ = ["Hockney", "LogGP", "LogGPTiming", "Network", "RendezvousTiming", "Timing", "TwoLevel"]
 
 
-def _numbers(values: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+def _numbers(values: Mapping[str, Any], **own: Any) -> dict[str, Any]:
     """Return a number for each field of a network: its own if it is one, else the value of its symbol."""
+    for name, value in values.items():
+        describe(name)  # an unknown name is an error
+        if value is None or isinstance(value, bool | str | bytes) or (isinstance(value, Real) and not float(value) >= 0):
+            raise QuantityError(f"{name} must be a number that is not negative, but {shown(value)} was given.")
     out, missing = {}, []
-    for name, field in fields.items():
+    for name, field in own.items():
         symbol = field.name if isinstance(field, sp.Symbol) else None
         if symbol is None:
             out[name] = field
@@ -34,6 +40,18 @@ def _numbers(values: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
     if missing:
         raise UnknownNameError(f"no value was given for {'; '.join(missing)}. Given: {', '.join(values) or 'nothing'}.")
     return out
+
+
+def _check_fields(network: Any) -> None:
+    """Refuse what is no number and no SymPy expression: SymPy would run text as code."""
+    for entry in fields(network):
+        value = getattr(network, entry.name)
+        number = isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
+        if not (number or isinstance(value, sp.Expr)):
+            raise QuantityError(
+                f"{entry.name} of {type(network).__name__} must be a number that is not negative or a SymPy "
+                f"expression, but {shown(value)} was given."
+            )
 
 
 @dataclass(frozen=True)
@@ -103,6 +121,9 @@ class Hockney:
     beta: Any = symbols.beta
     gamma: Any = symbols.gamma
 
+    def __post_init__(self) -> None:
+        _check_fields(self)
+
     def message(self, m: Any) -> sp.Expr:
         r"""Return :math:`\alpha + m \beta`."""
         return self.alpha + m * self.beta
@@ -132,6 +153,9 @@ class LogGP:
     g: Any = symbols.g
     G: Any = symbols.G
     gamma: Any = symbols.gamma
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
 
     def message(self, m: Any) -> sp.Expr:
         """Return A(m) = L + 2 o + (m - 1) G, for m >= 1 byte."""

@@ -13,7 +13,9 @@ from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi,
 from orrery_analytic.cost import TERM_NAMES, Cost
 from orrery_analytic.decisions import list_collectives, runs, select
 from orrery_analytic.decisions.fixed import rule_set
+from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
 from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.gpu import BUFFERS, STAGINGS, TRANSPORTS
 from orrery_analytic.networks import Hockney, LogGP
 
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ def plans(
     found : list of Plan
         What runs, run-time substitutions applied and the parts of composed algorithms decided.
     """
-    P, n = np.broadcast_arrays(np.asarray(P), np.asarray(n))
+    # As 64-bit integers: in the caller's type, sums of blocks could overflow.
+    P, n = np.broadcast_arrays(whole("P", P, 1, LARGEST_SIZE), whole("n", n))
     if algorithm is None:
         chosen, segments = _decide(collective, P, n, rules, itemsize, commutative)
     else:
@@ -218,13 +221,16 @@ def predict(
     """
     import xarray as xr
 
-    from orrery_analytic.machines import load_machine
+    from orrery_analytic.machines import Machine, load_machine
     from orrery_analytic.machines.keys import MACHINE_KEYS
 
     choose("collective", collective, list_collectives())
+    choose("place of buffers", buffers, BUFFERS)
+    choose("transport", "gdr" if transport is None else transport, TRANSPORTS)
+    choose("staging", staging, STAGINGS)
     if algorithm is not None:
         choose(f"{collective} algorithm", algorithm, list_algorithms(collective))
-    machine, arrays = _split_overrides(load_machine(machine) if isinstance(machine, str) else machine, overrides)
+    machine, arrays = _split_overrides(machine if isinstance(machine, Machine) else load_machine(machine), overrides)
     ranks, sizes = _axis("P", P), _axis("n", n)
     chosen, index, found = plans(collective, ranks[:, None], sizes[None, :], rules, algorithm, itemsize, commutative)
 

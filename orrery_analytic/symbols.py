@@ -204,6 +204,10 @@ class _BitFunction(sp.Function):
     def __new__(cls, x: Any, **options: Any) -> Any:
         if isinstance(x, np.ndarray):
             return cls._bits(x)
+        if isinstance(x, str | bytes):  # SymPy would run it as code
+            raise QuantityError(
+                f"{cls.__name__} takes a whole number, an array or a SymPy expression, not text: {x!r}."
+            )
         return super().__new__(cls, x, **options)
 
     @staticmethod

@@ -16,7 +16,7 @@ import sympy as sp
 from orrery_analytic.calls import collective_cost, kernel_cost, p2p_cost
 from orrery_analytic.collectives import list_algorithms, schedule
 from orrery_analytic.collectives.formulas import network_cost
-from orrery_analytic.collectives.registry import COMPOSED, find, formulas, twin
+from orrery_analytic.collectives.registry import COMPOSED, find, formulas, resolve
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import QuantityError, UnknownNameError
@@ -67,7 +67,7 @@ def peer(m: sp.Expr) -> sp.Expr:
 
 def named_parts(collective: str, algorithm: str) -> list[str] | None:
     """Return parts for an algorithm that is composed of others, for each the first that has a formula of its own."""
-    composed = COMPOSED.get((twin(collective), algorithm))
+    composed = COMPOSED.get(resolve(collective, algorithm))
     if composed is None:
         return None
     return [f"{part.collective}:{next(iter(formulas(part.collective)))}" for part in composed if not part.algorithm]

@@ -156,7 +156,8 @@ ALGORITHMS = (
     _algorithm("pairwise", _pairwise, _pairwise_phases, _EXCHANGED),
     _algorithm("modified_bruck", _modified_bruck, _modified_bruck_phases, _EXCHANGED),
     _algorithm("linear_sync", _linear, _linear_phases, _POSTED),  # no limit to open requests: as linear
-    Algorithm("alltoallv", "basic_linear", _ascending, _linear_phases, hockney_exact=_AS_LINEAR, loggp_exact=_AS_LINEAR),
+    Algorithm("alltoallv", "basic_linear", _ascending, _linear_phases,
+              hockney_exact=_AS_LINEAR, loggp_exact=_AS_LINEAR),
     Algorithm("alltoall", "two_proc", _pairwise, _two_proc_phases, only_at=TWO,
               hockney_exact=Exact(TWO), loggp_exact=Exact(TWO)),
 )  # fmt: skip

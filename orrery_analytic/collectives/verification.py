@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -17,8 +18,9 @@ from orrery_analytic.collectives.formulas import network_cost
 from orrery_analytic.collectives.patterns import schedule
 from orrery_analytic.collectives.registry import find, formulas
 from orrery_analytic.collectives.rounds import Phase, k, summand
-from orrery_analytic.errors import choose
+from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, LogGP
+from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +89,7 @@ def verify(
     exact = known[algorithm].exact(network)
     gapped = isinstance(network, LogGP) and numbers["g"] > numbers["L"] + 2 * numbers["o"]
     rows = []
-    for ranks in P:
+    for ranks in _ranks(P):
         if not known[algorithm].exists(ranks):
             continue
         count = _even_count(ranks)
@@ -108,6 +110,17 @@ def verify(
             }
         )
     return pd.DataFrame(rows)
+
+
+def _ranks(P: Any) -> list[int]:
+    """Return numbers of ranks as ints, from a range, a list or an array of whole numbers."""
+    try:
+        ranks = [index(p) for p in P]
+    except TypeError:
+        raise QuantityError(f"P must be numbers of ranks, such as range(2, 65), but {shown(P)} was given.") from None
+    if any(p < 1 for p in ranks):
+        raise QuantityError(f"P counts ranks, of at least 1, but {shown(P)} was given.")
+    return ranks
 
 
 def _even_count(P: int) -> int:

@@ -61,14 +61,17 @@ class _Run:
         self.open_receives: list[deque[_Message]] = [deque() for _ in range(P)]
         self.pending = [0] * P  # messages that a blocked rank waits for
         self.runnable = list(range(P - 1, -1, -1))
+        self.heads: list[_Message] = []  # that came to the head of a queue when the message before them was through
         self.startable: list[tuple[Any, int, _Message]] = []  # for networks with shared cards, by ready time
         self.counter = 0
         self.done = 0
         self.shares = hasattr(timing, "cards_per_node")
 
     def run(self) -> list[Any]:
-        while self.runnable or self.startable:
-            if self.runnable:
+        while self.heads or self.runnable or self.startable:
+            if self.heads:
+                self.start(self.heads.pop())
+            elif self.runnable:
                 self.advance(self.runnable.pop())
             else:
                 message = heapq.heappop(self.startable)[2]
@@ -191,7 +194,7 @@ class _Run:
 
     def start(self, message: _Message) -> None:
         """Rendezvous: transfer a message if both sides have posted it and both ports have come to it."""
-        if message.send_posted is None or message.recv_posted is None:
+        if message.send_posted is None or message.recv_posted is None or message.sent is not None:
             return
         source, destination = message.source, message.destination
         if self.out_queue[source][0] is not message or self.in_queue[destination][0] is not message:
@@ -217,10 +220,10 @@ class _Run:
         self.out_queue[source].popleft()
         self.in_queue[destination].popleft()
         self.settle(message)
-        if self.out_queue[source]:
-            self.start(self.out_queue[source][0])
-        if self.in_queue[destination]:
-            self.start(self.in_queue[destination][0])
+        # Not started here: one message may set off the next all along a chain of ranks.
+        for queue in (self.out_queue[source], self.in_queue[destination]):
+            if queue:
+                self.heads.append(queue[0])
 
     def settle(self, message: _Message) -> None:
         """Wake the ranks that waited for a message."""

@@ -24,7 +24,8 @@ def _numbers(values: Mapping[str, Any], **own: Any) -> dict[str, Any]:
     """Return a number for each field of a network: its own if it is one, else the value of its symbol."""
     for name, value in values.items():
         describe(name)  # an unknown name is an error
-        if value is None or isinstance(value, bool | str | bytes) or (isinstance(value, Real) and not float(value) >= 0):
+        negative = isinstance(value, Real) and not float(value) >= 0  # or NaN
+        if negative or value is None or isinstance(value, bool | str | bytes):
             raise QuantityError(f"{name} must be a number that is not negative, but {shown(value)} was given.")
     out, missing = {}, []
     for name, field in own.items():

@@ -90,7 +90,7 @@ def test_one_band_unless_told() -> None:
     ("bands", "error", "words"),
     [
         ({"D2H": 2}, UnknownNameError, ["unknown copy 'D2H'", "Did you mean 'd2h'?", "Allowed: d2h, h2d"]),
-        ({"d2h": 0}, QuantityError, ["bands['d2h']", "at least 1", "0 was given"]),
+        ({"d2h": 0}, QuantityError, ["bands['d2h']", "from 1 to 64", "0 was given"]),
         ({"d2h": 1.5}, QuantityError, ["whole number", "1.5"]),
         ({"h2d": True}, QuantityError, ["bands['h2d']", "True"]),
         (2, QuantityError, ["mapping", "2 was given"]),

@@ -10,7 +10,7 @@ from typing import Any
 
 from orrery_analytic.algebra import derive
 from orrery_analytic.calls import collective_cost, kernel_cost, p2p_cost
-from orrery_analytic.collectives import list_algorithms, rounds, schedule, verify
+from orrery_analytic.collectives import claims, list_algorithms, rounds, schedule, verify
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import list_collectives, select
 from orrery_analytic.errors import OrreryError
@@ -40,6 +40,7 @@ __all__ = [
     "OrreryError",
     "Schedule",
     "TwoLevel",
+    "claims",
     "collective_cost",
     "derive",
     "describe",

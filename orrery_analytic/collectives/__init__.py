@@ -2,6 +2,6 @@
 
 from orrery_analytic.collectives.patterns import schedule
 from orrery_analytic.collectives.registry import list_algorithms
-from orrery_analytic.collectives.verification import rounds, verify
+from orrery_analytic.collectives.verification import claims, rounds, verify
 
-__all__ = ["list_algorithms", "rounds", "schedule", "verify"]
+__all__ = ["claims", "list_algorithms", "rounds", "schedule", "verify"]

@@ -68,7 +68,7 @@ class Exact:
         parts = [f"exact for {self.at}"]
         parts += [f"with gamma > 0 for {self.reducing}"] if self.reducing else []
         parts += [f"with g > L + 2 o for {self.gapped}"] if self.gapped else []
-        parts += [f"with both for {self.gapped_reducing}"] if self.gapped_reducing else []
+        parts += [f"with both gamma > 0 and g > L + 2 o for {self.gapped_reducing}"] if self.gapped_reducing else []
         bounded = {self.at, self.reducing, self.gapped, self.gapped_reducing} - {EVERY, only_at, ""}
         parts += ["elsewhere an upper bound"] if bounded else []
         parts += ["there is no such algorithm for other P"] if only_at != EVERY else []

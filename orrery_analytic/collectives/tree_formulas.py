@@ -124,7 +124,8 @@ def _turns(network: Hockney | LogGP, size: sp.Expr, turns: sp.Expr, sends: bool)
     reduction = size * network.gamma
     own = out if sends else sp.S.Zero
     one, two = sp.Max(distance, reduction + own), absorbed + reduction + own
-    return sp.Max(turns * one, sp.floor(turns / 2) * two + sp.Mod(turns, 2) * one)
+    odd = sp.Mod(turns, 2)  # a fraction of a turn is a fraction of what the next whole one adds
+    return sp.Max(turns * one, sp.floor(turns / 2) * two + sp.Min(1, odd) * one + sp.Max(0, odd - 1) * (two - one))
 
 
 def chain_reduce(network: Hockney | LogGP, options: Options) -> dict[str, sp.Expr]:

@@ -18,6 +18,7 @@ from orrery_analytic.collectives.formulas import network_cost
 from orrery_analytic.collectives.patterns import schedule
 from orrery_analytic.collectives.registry import find, formulas
 from orrery_analytic.collectives.rounds import Phase, k, summand
+from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.units import shown
@@ -25,7 +26,7 @@ from orrery_analytic.units import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Rounds", "rounds", "verify"]
+__all__ = ["Rounds", "claims", "rounds", "verify"]
 
 _MICROSECOND, _BYTE = Fraction(1, 10**6), Fraction(1, 10**9)
 _VALUES = {
@@ -227,3 +228,22 @@ def rounds(
     phases = known.phases(Options(segment, **knobs))
     summed = (known.hockney if isinstance(network, Hockney) else known.loggp) is None
     return Rounds(collective, algorithm, network, phases, cost.total, cost.validity, summed)
+
+
+def claims() -> pd.DataFrame:
+    """Return what every formula says of itself: where it equals its schedule, under each network.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each algorithm with a formula of its own: collective, algorithm, `hockney`, `loggp`. Composed
+        algorithms are as exact as their parts.
+    """
+    import pandas as pd
+
+    rows = [
+        (collective, name, *(known.exact(network).told(known.only_at) for network in (Hockney(), LogGP())))
+        for collective in list_collectives()
+        for name, known in formulas(collective).items()
+    ]
+    return pd.DataFrame(rows, columns=["collective", "algorithm", "hockney", "loggp"])

@@ -68,7 +68,7 @@ class Controls:
         self.parameters = Parameters(self._on_moved)
         self.parameters.load(self.base)
         self._ticks: dict[str, Any] = {}
-        scrolled = Layout(flex_flow="row wrap", flex="0 0 auto", max_height="190px", overflow="hidden auto")
+        scrolled = Layout(flex_flow="row wrap", flex="0 0 auto", max_height="216px", overflow="hidden auto")
         self.algorithms = ipywidgets.Box(layout=scrolled)
         self._offer(given["algorithms"])
         self._enable()

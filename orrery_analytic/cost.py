@@ -138,11 +138,14 @@ class Cost:
         Where the formula is exact.
     collective : mapping of term name to SymPy expression, in seconds
         Terms of a collective call, stated for P >= 2. At P = 1 a collective costs 0: this class applies that rule.
+    fixed : frozenset of str
+        Which of P and n have a number already (see `at`): they take no other one.
     """
 
     local: Mapping[str, sp.Expr] = field(default_factory=dict)
     validity: str = ""
     collective: Mapping[str, sp.Expr] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("local", "collective"):
@@ -172,7 +175,8 @@ class Cost:
         if not isinstance(other, Cost):
             return NotImplemented
         validity = "; ".join(dict.fromkeys(text for text in (self.validity, other.validity) if text))
-        return Cost(_added(self.local, other.local), validity, _added(self.collective, other.collective))
+        terms = _added(self.local, other.local), validity, _added(self.collective, other.collective)
+        return Cost(*terms, self.fixed | other.fixed)
 
     def __radd__(self, other: object) -> Cost:
         return self if other == 0 else NotImplemented  # so that sum(costs) works
@@ -182,9 +186,18 @@ class Cost:
         times = _expression(times, "how often a cost is repeated")
         repeated = ({name: times * e for name, e in part.items()} for part in (self.local, self.collective))
         local, collective = repeated
-        return Cost(local, self.validity, collective)
+        return Cost(local, self.validity, collective, self.fixed)
 
     __rmul__ = __mul__
+
+    def _check(self, names: Iterable[str]) -> None:
+        """Refuse names that are no symbol of this cost, and a second number for P or n."""
+        allowed = dict.fromkeys((*self.symbols, *_COORDINATES))
+        for name in names:
+            if name in self.fixed:
+                raise QuantityError(f"{name} has a number in this cost already, and takes no other one.")
+            if name not in allowed:
+                raise unknown_name("symbol in this cost", name, allowed)
 
     def values(self, **values: Any) -> dict[str, np.ndarray]:
         """Return each term in seconds, under its name, and their sum under "total".
@@ -199,9 +212,7 @@ class Cost:
         QuantityError
             If a value is no number, or arrays do not broadcast.
         """
-        for name in values:
-            if name not in self.symbols and name not in _COORDINATES:
-                raise unknown_name("symbol in this cost", name, dict.fromkeys((*self.symbols, *_COORDINATES)))
+        self._check(values)
         expressions = [*self.local.values(), *self.collective.values()]
         numbers = evaluate(expressions, values)
         shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
@@ -236,9 +247,7 @@ class Cost:
         if not isinstance(source, Mapping):
             raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
         numbers = {**source, **values}
-        for name in values:
-            if name not in self.symbols and name not in _COORDINATES:
-                raise unknown_name("symbol in this cost", name, dict.fromkeys((*self.symbols, *_COORDINATES)))
+        self._check(values)
         _compare_bands(machine, set(self.symbols).difference(values))
         for name in {*self.symbols, "P"} & set(numbers):
             if _numbers(name, numbers[name]).ndim:
@@ -246,8 +255,9 @@ class Cost:
         given = {s: sp.sympify(numbers[s.name]) for s in self.total.free_symbols if s.name in numbers}
         if "P" in numbers:
             given = {s: sp.Integer(int(numbers["P"])) if s.name == "P" else e for s, e in given.items()}
+        given_coordinates = frozenset(_COORDINATES) & set(numbers)
         local, collective = ({k: e.subs(given) for k, e in part.items()} for part in (self.local, self.collective))
-        return Cost(local, self.validity, {} if numbers.get("P") == 1 else collective)
+        return Cost(local, self.validity, {} if numbers.get("P") == 1 else collective, self.fixed | given_coordinates)
 
     def latex(self) -> str:
         """Return the total as LaTeX, its terms in the order of `TERM_NAMES` where they simply add up."""

@@ -88,3 +88,12 @@ def test_verify_refuses_what_are_no_ranks(ranks):
 def test_predict_checks_its_options_even_where_they_play_no_part(wrong):
     with pytest.raises(OrreryError):
         oa.predict(**{"machine": "example", "collective": "allreduce", "P": 1, "n": 4, **wrong})
+
+
+def test_what_has_a_number_takes_no_other_one():
+    at_four = RING.at(P=4)
+    assert at_four(n=8, alpha=1, beta=1, gamma=1) == RING(**NUMBERS)
+    with pytest.raises(QuantityError, match="P has a number"):
+        at_four(P=8, n=8, alpha=1, beta=1, gamma=1)
+    with pytest.raises(QuantityError, match="P has a number"):
+        (2 * at_four + RING).at(P=8)

@@ -92,8 +92,10 @@ def _chain_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
     if options.fan == 1:
         # An inner rank posts the receive of segment s + 2 after it has passed on segment s: two segments take no less
         # than o + (m - 1) G + o. Only a chain of three or more ranks has an inner rank.
-        inner = sp.Min(1, P - 2) * (network.o + (size - 1) * network.G / 2)
-        return split((P - 1) * one_way + (count - 1) * sp.Max(distance, inner), network)
+        more, two = count - 1, 2 * network.o + (size - 1) * network.G
+        odd = sp.Mod(more, 2)  # a fraction of a segment is a fraction of what the next whole one adds
+        inner = (more - odd) / 2 * two + sp.Min(1, odd) * distance + sp.Max(0, odd - 1) * (two - distance)
+        return split((P - 1) * one_way + sp.Max(more * distance, sp.Min(1, P - 2) * inner), network)
     ends = (chains - 1) * distance + length * one_way
     longer_ends = (longer - 1) * distance + (length + 1) * one_way
     last = sp.Max(ends, sp.Piecewise((longer_ends, sp.Gt(longer, 0)), (ends, True)))
@@ -124,11 +126,6 @@ def _knomial_loggp(network: LogGP, options: Options) -> dict[str, sp.Expr]:
 
 _BINARY = Exact(note="The sends of a segment are posted at once; the port takes them in order. Segments of equal size.")
 _CHAIN = Exact(note="Segments of equal size.")
-_CHAIN_LOGGP = Exact(
-    note="Segments of equal size; with segments and 2 g + (n_s - 1) G < 2 o, a chain may be faster by less than "
-    "one distance of segments."
-)
-
 ALGORITHMS = (
     Algorithm("bcast", "basic_linear", linear_program, linear_phases),
     Algorithm(
@@ -138,7 +135,7 @@ ALGORITHMS = (
         chain_phases,
         _chain_loggp,
         _CHAIN,
-        _CHAIN_LOGGP,
+        _CHAIN,
         segmented=True,
     ),
     Algorithm(
@@ -148,7 +145,7 @@ ALGORITHMS = (
         lambda options: chain_phases(Options(options.segment)),
         lambda network, options: _chain_loggp(network, Options(options.segment)),
         _CHAIN,
-        _CHAIN_LOGGP,
+        _CHAIN,
         segmented=True,
     ),
     Algorithm(

@@ -7,7 +7,7 @@ import pytest
 
 import orrery_analytic as oa
 from orrery_analytic.errors import QuantityError, UnknownNameError
-from orrery_analytic.predict import Plan, plan_cost
+from orrery_analytic.selection import Plan, plan_cost
 
 EXAMPLE = oa.load_machine("example")
 SIZES = np.array([2**k for k in range(0, 26, 3)])
@@ -72,7 +72,7 @@ def test_a_composed_algorithm_takes_the_parts_that_the_library_decides():
 
 
 def test_a_choice_without_a_formula_is_nan_with_its_name(monkeypatch):
-    monkeypatch.setattr(sys.modules["orrery_analytic.predict"], "list_algorithms", lambda collective: [])
+    monkeypatch.setattr(sys.modules["orrery_analytic.selection.plans"], "list_algorithms", lambda collective: [])
     plan_cost.cache_clear()
     data = oa.predict("example", "bcast", 64, 2**20)
     assert np.isnan(data.seconds.values).all()

@@ -18,9 +18,9 @@ import pytest
 from PIL import Image
 
 import orrery_analytic as oa
-from orrery_analytic import predict as predict_function
 from orrery_analytic.decisions import ALGORITHMS
 from orrery_analytic.errors import OrreryError, UnknownNameError
+from orrery_analytic.selection import plan_cost
 from orrery_analytic.widgets import Explorer, explore, readout
 from orrery_analytic.widgets.code import code
 from orrery_analytic.widgets.view import RANKS, SIZES, model
@@ -242,7 +242,7 @@ def test_what_is_handed_over_is_said(explorer: Explorer) -> None:
 
 
 def test_a_choice_without_formula_is_said_by_name(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules[predict_function.__module__]
+    module = sys.modules[plan_cost.__module__]
     every = oa.list_algorithms
 
     def fewer(collective: str) -> list[str]:

@@ -11,7 +11,7 @@ import sympy as sp
 from orrery_analytic.collectives.registry import list_algorithms
 from orrery_analytic.decisions import select
 from orrery_analytic.plots import size_text
-from orrery_analytic.predict import Plan, plan_cost
+from orrery_analytic.selection import Plan, plan_cost
 from orrery_analytic.units import readable
 from orrery_analytic.widgets.view import NETWORKS, Picture, View
 

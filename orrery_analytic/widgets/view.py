@@ -15,7 +15,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.machines import Machine
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.plots import size_text
-from orrery_analytic.predict import Plan, plan_cost, plans
+from orrery_analytic.selection import Plan, plan_cost, plans
 
 __all__ = ["BLOCKS", "NETWORKS", "RANKS", "SIZES", "SIZES_DRAWN", "Picture", "View", "model"]
 

@@ -13,6 +13,7 @@ from orrery_analytic.decisions import (
     select,
 )
 from orrery_analytic.decisions.fixed import rule_set
+from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.whole import power_of_two_below
 from orrery_analytic.errors import QuantityError, UnknownNameError
 
@@ -191,6 +192,17 @@ def test_whole_floats_and_empty_arrays_are_taken():
         ("v4.0.7", "openmpi-4.0"),
         ("3.1", "openmpi-4.0"),
         ("2.1.6", "openmpi-4.0"),
+        ("v5.0.x", "openmpi-4.1"),
+        ("Open MPI 4.1.4rc1", "openmpi-4.1"),
+        ("ompi 4.0.7", "openmpi-4.0"),
+        ("(Open MPI) 4.1.4", "openmpi-4.1"),
+        ("mpirun (Open MPI) 4.1.4", "openmpi-4.1"),
+        ("mpirun (Open MPI) 5.0.3\n\nReport bugs to http://www.open-mpi.org/community/help/\n", "openmpi-4.1"),
+        ("Open MPI v4.1.5, package: Debian OpenMPI, ident: 4.1.5, repo rev: v4.1.5, Feb 23, 2023", "openmpi-4.1"),
+        ("4.1.4-3+b1", "openmpi-4.1"),
+        ("openmpi/4.1.6-gcc", "openmpi-4.1"),
+        ("OpenMPI/4.1.5-GCC-12.3.0", "openmpi-4.1"),
+        ("openmpi@4.0.7%gcc", "openmpi-4.0"),
     ],
 )
 def test_versions_that_people_have(given, name):
@@ -198,10 +210,42 @@ def test_versions_that_people_have(given, name):
     assert select("allgather", 128, MIB, rules=given) == select("allgather", 128, MIB, rules=name)
 
 
-@pytest.mark.parametrize("given", ["6.0.0", "2.0", "4", "mpich-4.1", "openmpi-4.10", "", 4.1, None])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "6.0.0",
+        "2.0",
+        "4",
+        "mpich-4.1",
+        "openmpi-4.10",
+        "",
+        4.1,
+        None,
+        "3.2",
+        "9.1",
+        "4.1.6.2",
+        "14.1",
+        "4.1 6",
+        ["4.1"],
+    ],
+)
 def test_unknown_rules(given):
     with pytest.raises(UnknownNameError, match=r"openmpi-4\.0, openmpi-4\.1, openmpi-5\.0"):
         select("bcast", 8, 8, rules=given)
+
+
+def test_versions_with_other_tables():
+    for given in ("6.0", "v6.0.1", "mpirun (Open MPI) 6.1.0"):
+        with pytest.raises(UnknownNameError, match=r"Open MPI 6\.\d has other tables, which are not held here"):
+            select("bcast", 8, 8, rules=given)
+
+
+def test_names_of_each_release():
+    assert 7 not in algorithms_of("allgather", "4.1")
+    assert algorithms_of("allgather", "5.0") == ALGORITHMS["allgather"]
+    assert algorithms_of("allgather", "6.0")[2] == "bruck-k-fanout"
+    assert algorithms_of("reduce", "6.0")[8] == "knomial"
+    assert algorithms_of("bcast", "4.1") == algorithms_of("bcast", "6.0") == ALGORITHMS["bcast"]
 
 
 def test_nearest_spellings():
@@ -290,6 +334,60 @@ def test_collectives_that_take_any_n():
 )
 def test_what_runs(collective, chosen, P, count, options, name):
     assert runs(collective, chosen, P, count, **options) == name
+
+
+def test_a_selection_says_what_runs():
+    for collective in list_collectives():
+        P, n = np.array([[2], [3], [7], [64], [300]]), np.array([1, 4, 60, 5000, MIB])
+        chosen = select(collective, P, n, itemsize=4)
+        assert np.array_equal(chosen.runs, runs(collective, chosen.name, P, -(-n // 4)))
+        assert chosen.runs is chosen.runs
+    assert select("allreduce", 8, 28, itemsize=4).runs == select("allreduce", 8, 28).runs == "recursive_doubling"
+    assert select("allreduce", 3, 28, rules="4.0", itemsize=4).runs == "recursive_doubling"
+    assert select("reduce", 16, MIB, commutative=False).runs == "in-order_binary"
+    assert select("bcast", 64, 2**30, rules="4.0", itemsize=4).runs == "pipeline"
+    assert isinstance(select("bcast", 8, 8).runs, str)
+
+
+def test_what_runs_where_no_algorithm_does():
+    assert select("alltoallv", 2, -1).runs == select("alltoallv", 2, 0).runs == "pairwise"
+    assert select("barrier", 2, 0).runs == "recursive_doubling"
+    assert (select("bcast", 8, 0).runs, select("bcast", 1, 0).runs) == ("none", "self")
+    assert select("bcast", 8, 0).note == "a call without elements: MPI returns before it asks for an algorithm"
+    assert select("bcast", 8, 0).name == "knomial"
+
+
+# --- notes
+
+
+def test_han_answers_in_5_0_on_several_nodes_with_several_ranks_each():
+    P = [1, 2, 4, 5, 8]
+    note = select("allreduce", P, 8, rules="5.0.3", ranks_per_node=4).note
+    assert [text.startswith("coll/han answers here: in 5.0 it takes") for text in note] == [False] * 3 + [True] * 2
+    assert "This is what coll/tuned would take" in note[3]
+    note = select("allgather", 8, 8, rules="openmpi-5.0", ranks_per_node=[1, 2, 7, 8]).note
+    assert [bool(text) for text in note] == [False, True, True, False]
+
+
+def test_han_stands_down():
+    options = {"rules": "5.0.3", "ranks_per_node": 4}
+    han = "allgather allreduce barrier bcast gather reduce scatter".split()
+    assert [name for name in list_collectives() if select(name, 8, 8, **options).note] == han
+    assert [name for name in han if select(name, 8, 8, commutative=False, **options).note] == sorted(
+        {*han} - {"allreduce", "reduce"}
+    )
+    assert select("bcast", 8, 8, rules="4.1.6", ranks_per_node=4).note == ""
+    assert select("bcast", 8, 8, rules="openmpi-4.1", ranks_per_node=4).note == ""
+    assert select("bcast", 8, 8, rules="5.0.3").note == ""
+    both = select("bcast", 8, 0, **options).note
+    assert both.startswith("coll/han answers here")
+    assert both.endswith("; a call without elements: MPI returns before it asks for an algorithm")
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "4", True, [1, 2, 3]])
+def test_ranks_per_node_are_whole_numbers(bad):
+    with pytest.raises(QuantityError, match="ranks_per_node"):
+        select("bcast", [8, 9], 8, rules="5.0", ranks_per_node=bad)
 
 
 def test_substitutions_name_algorithms_and_are_ordered():

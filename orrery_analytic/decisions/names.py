@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["ALGORITHMS", "SELF", "list_collectives"]
+__all__ = ["ALGORITHMS", "SELF", "algorithms_of", "list_collectives"]
 
 #: What Open MPI calls each algorithm, by the number that its rules and MCA parameters use, in 4.1 and 5.0. The two
 #: "sparbit" came with 5.0, and no fixed rule chooses them.
@@ -32,8 +32,24 @@ ALGORITHMS: Mapping[str, Mapping[int, str]] = MappingProxyType(
     }
 )
 
+#: What other releases than 5.0 call by a number: names that differ, and None where they have none.
+_ELSEWHERE: Mapping[str, Mapping[str, Mapping[int, str | None]]] = {
+    "4.1": {"allgather": {7: None}, "allgatherv": {6: None}},
+    "6.0": {
+        "allgather": {2: "bruck-k-fanout", 8: "direct-messaging"},
+        "allreduce": {7: "allgather_reduce"},
+        "reduce": {8: "knomial"},
+    },
+}
+
 #: On one rank the component coll/self answers every collective; it has no numbers, so 0 stands for it.
 SELF: tuple[int, str] = (0, "self")
+
+
+def algorithms_of(collective: str, release: str = "5.0") -> dict[int, str]:
+    """Return the algorithms of a collective by number in Open MPI "4.1", "5.0" or "6.0"."""
+    numbered = dict(ALGORITHMS[collective]) | dict(_ELSEWHERE.get(release, {}).get(collective, {}))
+    return {number: name for number, name in numbered.items() if name is not None}
 
 
 def list_collectives() -> list[str]:

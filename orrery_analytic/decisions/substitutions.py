@@ -12,7 +12,7 @@ from orrery_analytic.decisions.rows import Condition, all_hold
 from orrery_analytic.decisions.whole import LARGEST_SIZE, Integers, broadcast, power_of_two_below, whole
 from orrery_analytic.errors import QuantityError, choose, unknown_name
 
-__all__ = ["SUBSTITUTIONS", "runs"]
+__all__ = ["NOTHING", "SUBSTITUTIONS", "UNSUPPORTED", "WITHOUT_ELEMENTS", "really", "runs"]
 
 _FEWER_THAN_RANKS = Condition("count", "<", slope=1, of="P")
 _FEWER_THAN_POWER = Condition("count", "<", slope=1, of="power of two")
@@ -41,8 +41,14 @@ SUBSTITUTIONS: tuple[tuple[str, str, Condition, str], ...] = (
     ("reduce_scatter_block", "recursive_halving", _NON_COMMUTATIVE, "basic_linear"),
 )
 
+#: What runs where MPI returns before it asks for an algorithm, and where it returns MPI_ERR_UNSUPPORTED_OPERATION.
+NOTHING, UNSUPPORTED = "none", "unsupported"
+
 #: Algorithms that exist at one number of ranks alone.
 _ONLY_AT = {SELF[1]: 1, "two_proc": 2}
+
+#: Collectives that a call without elements does not reach.
+WITHOUT_ELEMENTS = frozenset(ALGORITHMS) - {"alltoallv", "barrier"}
 
 
 def runs(
@@ -97,32 +103,78 @@ def runs(
     Source: Open MPI, coll/base and coll/tuned, 4.1 and 5.0.
     """
     choose("collective", collective, ALGORITHMS)
-    size = whole("itemsize", itemsize, 1)
-    values: dict[str, NDArray[Any]] = broadcast(
+    values = broadcast(
         algorithm=_names(collective, algorithm),
         P=whole("P", P, 1, LARGEST_SIZE),
         count=whole("count", count),
         fan=whole("fan", fan),
         segment_bytes=whole("segment_bytes", segment_bytes),
-        commutative=np.asarray(bool(commutative)),
     )
-    names, ranks, elements = values["algorithm"], values["P"], values["count"]
-    names = np.where(ranks == 1, SELF[1], names)
+    names = np.where(values["P"] == 1, SELF[1], values.pop("algorithm"))
     for name, only in _ONLY_AT.items():
-        misplaced = ranks[(names == name) & (ranks != only)]
+        misplaced = values["P"][(names == name) & (values["P"] != only)]
         if misplaced.size:
             raise QuantityError(f"{collective} {name!r} on P = {misplaced[0]}: it is allowed on P = {only} alone.")
-    values["power of two"] = power_of_two_below(ranks)
-    values["half"] = elements // 2
-    values["asked segment"] = -(-values["segment_bytes"] // size)
-    # Products in double precision: they may exceed 64 bits, and where they are compared a double holds them exactly.
-    values["P count"] = np.multiply(ranks, elements, dtype=np.float64)
-    segment = _segment(elements, values["segment_bytes"], size)
-    values["P segment"] = np.multiply(ranks, segment, dtype=np.float64)
+    names = _substituted(collective, names, values, commutative, whole("itemsize", itemsize, 1))
+    return names if names.ndim else str(names)
+
+
+def really(
+    collective: str,
+    names: NDArray[np.str_],
+    values: dict[str, NDArray[Any]],
+    commutative: bool,
+    itemsize: Integers,
+) -> NDArray[np.str_]:
+    """Return what comes of a call, as `runs`, also where no algorithm runs.
+
+    Parameters
+    ----------
+    collective, commutative, itemsize
+        As in `runs`.
+    names
+        Of the chosen algorithms.
+    values
+        P, count, segment_bytes and fan, all of the shape of the names.
+
+    Returns
+    -------
+    array of str
+        Names of algorithms; "none" where MPI returns at once, as there are no elements; "unsupported" where it returns
+        MPI_ERR_UNSUPPORTED_OPERATION.
+    """
+    ranks = values["P"]
+    names = np.where((names == "two_proc") & (ranks != _ONLY_AT["two_proc"]), UNSUPPORTED, names)
+    names = _substituted(collective, np.where(ranks == 1, SELF[1], names), values, commutative, itemsize)
+    if collective in WITHOUT_ELEMENTS:
+        names = np.where((values["count"] == 0) & (ranks > 1), NOTHING, names)
+    return names
+
+
+def _substituted(
+    collective: str,
+    names: NDArray[np.str_],
+    given: dict[str, NDArray[Any]],
+    commutative: bool,
+    itemsize: Integers,
+) -> NDArray[np.str_]:
+    """Return the names of the algorithms that others hand over to."""
+    ranks, count = given["P"], given["count"]
+    segment = _segment(count, given["segment_bytes"], itemsize)
+    values = {
+        **given,
+        "commutative": np.asarray(bool(commutative)),
+        "power of two": power_of_two_below(ranks),
+        "half": count // 2,
+        "asked segment": -(-given["segment_bytes"] // itemsize),
+        # In double precision: the products may exceed 64 bits, and where they are compared a double holds them exactly.
+        "P count": np.multiply(ranks, count, dtype=np.float64),
+        "P segment": np.multiply(ranks, segment, dtype=np.float64),
+    }
     for where, name, condition, instead in SUBSTITUTIONS:
         if where == collective:
             names = np.where((names == name) & all_hold((condition,), values, names.shape), instead, names)
-    return names if names.ndim else str(names)
+    return names
 
 
 def _segment(count: Integers, segment_bytes: Integers, itemsize: Integers) -> Integers:
@@ -135,8 +187,12 @@ def _segment(count: Integers, segment_bytes: Integers, itemsize: Integers) -> In
 def _names(collective: str, algorithm: ArrayLike) -> NDArray[np.str_]:
     """Return the names of algorithms that are given by number or by name."""
     given = np.asarray(algorithm)
-    names = [_name(collective, item) for item in given.ravel().tolist()]
-    return np.array(names, dtype=np.str_).reshape(given.shape)
+    if given.dtype.kind in "OV":  # what holds anything may not even be comparable
+        distinct, places = given.ravel(), np.arange(given.size)
+    else:
+        distinct, places = np.unique(given, return_inverse=True)
+    names = np.array([_name(collective, item) for item in distinct.tolist()], dtype=np.str_)
+    return names[places].reshape(given.shape)
 
 
 def _name(collective: str, given: object) -> str:

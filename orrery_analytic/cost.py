@@ -23,6 +23,7 @@ __all__ = ["TERM_NAMES", "Cost", "evaluate"]
 TERM_NAMES = (
     "call", "launch", "compute", "sync", "d2h", "h2d", "gdr", "peer",
     "latency", "bandwidth", "gap", "intra_latency", "intra_bandwidth", "reduce",
+    "exposed",
 )  # fmt: skip
 """The names of terms, in the order in which they are printed and stacked."""
 

@@ -24,11 +24,13 @@ _SIZES = (
     *("B", "kB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "byte", "bytes"),
     *("bit", "kbit", "Mbit", "Gbit", "Tbit"),
 )
+_OPERATIONS = tuple(f"{prefix}flop" for prefix in ("", "k", "M", "G", "T", "P"))
 _SPELLINGS = {
     "s": _TIMES,
     "B": _SIZES,
     "B/s": tuple(f"{size}/{time}" for size, time in itertools.product(_SIZES, _TIMES)),
     "s/B": tuple(f"{time}/{size}" for time, size in itertools.product(_TIMES, _SIZES)),
+    "flop/s": tuple(f"{operations}/s" for operations in _OPERATIONS),
 }
 _SIZES_TOLD = "B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB (powers of 1024), bit, kbit, Mbit, Gbit"
 _ALLOWED = {
@@ -36,10 +38,11 @@ _ALLOWED = {
     "B": f"a size in {_SIZES_TOLD}, for example '1 MiB'",
     "B/s": f"a size over a time (sizes in {_SIZES_TOLD}), for example '24.3 GB/s' or '200 Gbit/s'",
     "s/B": f"a time over a size (sizes in {_SIZES_TOLD}), for example '0.04 ns/B'",
+    "flop/s": f"operations over a second in {', '.join(_OPERATIONS)} /s, for example '34 Tflop/s'",
 }
 UNITS = tuple(_ALLOWED)
 
-_PINT_NAMES = {"s": "second", "B": "byte", "B/s": "byte/second", "s/B": "second/byte"}
+_PINT_NAMES = {"s": "second", "B": "byte", "B/s": "byte/second", "s/B": "second/byte", "flop/s": "flop/second"}
 _LONGEST = 100
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\W\d_]+(?:/[^\W\d_]+)?)\s*")
@@ -49,7 +52,7 @@ _PREFIXES = {
     "s": ((1e-12, "p"), (1e-9, "n"), (1e-6, "u"), (1e-3, "m"), (1.0, "")),
     "B": ((1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"), (1e15, "P")),
 }
-_PREFIXES["B/s"] = _PREFIXES["B"]
+_PREFIXES["B/s"] = _PREFIXES["flop/s"] = _PREFIXES["B"]
 _PREFIXES["s/B"] = ((1e-15, "f"), *_PREFIXES["s"])
 _BINARY = ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -63,7 +66,9 @@ def _registry() -> Any:
     """Return the one registry of this package; its factors are exact fractions, so that "2.1 us" is 2.1e-6."""
     import pint
 
-    return pint.UnitRegistry(non_int_type=Fraction)
+    registry: Any = pint.UnitRegistry(non_int_type=Fraction)
+    registry.define("flop = [flop]")
+    return registry
 
 
 @cache
@@ -145,7 +150,7 @@ def to_si(value: object, unit: str, name: str, *, positive: bool = False) -> flo
         Text of a number and a unit ("2.1 us", "24.3 GB/s", "200 Gbit/s", "1 MiB", "0.04 ns/B"), a pint quantity, or
         a plain number, which is in SI already.
     unit
-        What is expected: "s", "B", "B/s" or "s/B".
+        What is expected: "s", "B", "B/s", "s/B" or "flop/s".
     name
         How the message calls the value.
     positive
@@ -173,7 +178,7 @@ def readable(value: float, unit: str) -> str:
     value
         The number in SI units.
     unit
-        "s", "B", "B/s", "s/B", or "1" for a plain number.
+        "s", "B", "B/s", "s/B", "flop/s", or "1" for a plain number.
 
     Raises
     ------

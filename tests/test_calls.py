@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from orrery_analytic.calls import collective_cost, kernel_cost, p2p_cost
+from orrery_analytic.calls import collective_cost, device_cost, kernel_cost, p2p_cost
 from orrery_analytic.collectives import list_algorithms, schedule
 from orrery_analytic.collectives.formulas import network_cost
 from orrery_analytic.collectives.registry import COMPOSED, find, formulas, resolve
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import QuantityError, UnknownNameError
+from orrery_analytic.gpu import best_fragment
 from orrery_analytic.machines import load_machine
 from orrery_analytic.networks import Hockney, LogGP, TwoLevel
 from orrery_analytic.symbols import SYMBOLS, P, n, t_call
@@ -93,7 +94,7 @@ def added(collective: str, transport: str | None, staging: str) -> dict[str, sp.
             return {"call": t_call, "d2h": d2h(sent), "h2d": h2d(received)}
         return {"call": t_call, "d2h": d2h(sent) + d2h(received), "h2d": h2d(sent) + h2d(received)}
     if transport == "peer":
-        return {"call": t_call, "peer": peer(sent) + peer(received)}
+        return {"call": t_call, "peer": (peer(sent) if staging == "printed" else S["alpha_peer"]) + peer(received)}
     return {"call": t_call, "gdr": 2 * S["alpha_gdr"]}
 
 
@@ -124,7 +125,8 @@ def test_a_message_is_leg_network_leg(send: str, recv: str, transport: str | Non
     if on_device and transport in (None, "gdr"):
         expected["gdr"] = on_device * S["alpha_gdr"]
     elif on_device and transport == "peer":
-        expected["peer"] = on_device * peer(n)
+        once = n * S["beta_peer"] if staging == "directed" and send == "device" else 0
+        expected["peer"] = on_device * peer(n) - once
     elif on_device and staging == "printed":
         expected |= {"d2h": on_device * d2h(n), "h2d": on_device * h2d(n)}
     elif on_device:
@@ -178,6 +180,85 @@ def test_a_message_on_two_levels_is_refused() -> None:
         p2p_cost(TwoLevel(4))  # type: ignore[arg-type]
 
 
+# Protocols, limits, fragments
+
+BOTH = {"send": "device", "recv": "device"}
+
+
+def test_a_protocol_is_a_piece_with_its_switch_point() -> None:
+    eager, large, auto = (p2p_cost(**BOTH, protocol=name) for name in ("eager", "rendezvous", "auto"))
+    assert eager.terms["gdr"] == 2 * S["alpha_gdr"] + 2 * n * S["beta_eager"]
+    assert large.terms["gdr"] == 2 * S["alpha_gdr"] + 2 * n * S["beta_gdr"]
+    assert large.terms["latency"] == S["alpha"] + S["alpha_rndv"]
+    assert eager.terms["latency"] == S["alpha"]
+    for name, e in auto.terms.items():
+        small = n <= S["s_rndv"]
+        assert e == sp.Piecewise((eager.terms.get(name, 0), small), (large.terms.get(name, 0), True))
+
+
+def test_host_buffers_have_protocols_too() -> None:
+    assert p2p_cost(protocol="eager").terms == p2p_cost().terms
+    assert p2p_cost(LogGP(), protocol="rendezvous").terms["latency"] == S["L"] + 2 * S["o"] + S["alpha_rndv"]
+
+
+@pytest.mark.parametrize(("size", "micro"), [(8192, 3 + 0.8192 + 2 * 8.192), (8193, 5 + 0.8193 + 2 * 0.8193)])
+def test_a_message_on_both_sides_of_the_switch(size: int, micro: float) -> None:
+    # The example machine: 1 us and 0.1 ns/B, 1 us a leg; eager 1 ns/B a leg; rendezvous 2 us, 0.1 ns/B a leg.
+    cost = p2p_cost(**BOTH, protocol="auto").at(load_machine("example"))
+    assert cost(n=size) == pytest.approx(micro * 1e-6)
+
+
+def test_an_eager_peer_message_is_copied_by_the_library() -> None:
+    cost = p2p_cost(Hockney(S["alpha_intra"], S["beta_intra"]), **BOTH, transport="peer", protocol="auto")
+    assert cost.terms["peer"] == sp.Piecewise((0, n <= S["s_rndv"]), (2 * peer(n), True))
+
+
+def test_inside_a_node_the_bytes_move_once() -> None:
+    nvlink = Hockney(S["alpha_intra"], 0)
+    cost = p2p_cost(nvlink, **BOTH, transport="peer", staging="directed")
+    assert is_zero(cost.total - S["alpha_intra"] - 2 * S["alpha_peer"] - n * S["beta_peer"])
+
+
+@pytest.mark.parametrize(("size", "micro"), [(131_072, 3 + 13.1072), (131_073, 1 + 2 * 5 + 13.1073 + 2 * 6.55365)])
+def test_gpudirect_hands_over_to_staging(size: int, micro: float) -> None:
+    options = {**BOTH, "staging": "directed", "pinned": True}
+    machine = load_machine("example").replace(gdr_limit="128 KiB")
+    for limit in ("symbol", "128 KiB", 131_072):
+        cost = p2p_cost(**options, gdr_limit=limit).at(machine)
+        assert cost(n=size) == pytest.approx(micro * 1e-6)
+    assert p2p_cost(**options, transport="staged", gdr_limit=8) == p2p_cost(**options, transport="staged")
+    assert p2p_cost(gdr_limit=8).terms == p2p_cost().terms
+
+
+def test_all_pieces_together_are_one_list() -> None:
+    cost = p2p_cost(**BOTH, protocol="auto", gdr_limit="symbol", staging="pipelined", pinned=True)
+    for name, e in cost.terms.items():
+        assert name == "bandwidth" or len(e.atoms(sp.Piecewise)) == 1
+    values = {
+        **dict.fromkeys(cost.symbols, 1.0),
+        "s_rndv": 10,
+        "s_gdr": 100,
+        "n_f": 200,
+        "n": np.array([10, 100, 200, 400]),
+    }
+    seconds = cost(**values).tolist()
+    assert seconds[0] == (1 + 10) + 2 * (1 + 10)
+    assert seconds[1] == (1 + 100) + 1 + 2 * (1 + 100)
+    assert seconds[2] == 3 * (1 + 200) + 1
+    assert seconds[3] == 3 * (1 + 200) + (1 + 200) + 1
+
+
+def test_staging_in_fragments_beats_all_at_once() -> None:
+    machine = load_machine("musica")
+    serial = p2p_cost(**BOTH, transport="staged", staging="directed").at(machine)
+    for size in (1 << 20, 1 << 24, 1 << 28):
+        best = best_fragment(machine, size)
+        fragments = p2p_cost(**BOTH, transport="staged", staging="pipelined", fragment_bytes=best.nbytes).at(machine)
+        assert best.seconds < serial(n=size)
+        assert fragments(n=size) == pytest.approx(best.seconds, rel=0.05)
+    assert fragments(n=100) == serial(n=100)
+
+
 # Collectives
 
 
@@ -229,6 +310,84 @@ def test_one_rank_costs_nothing(collective: str, algorithm: str, network: Any) -
         one, two = (cost(**{**values, "P": np.array([1, 2]), "n": 64.0})).tolist()
         assert one == 0
         assert two > 0
+
+
+@pytest.mark.parametrize("collective", list_collectives())
+def test_terms_add_up_for_every_combination_of_options(collective: str) -> None:
+    axes: dict[str, list[Any]] = {
+        "buffers": ["host", "device", ("device", "host"), ("host", "device")],
+        "transport": ["staged", "gdr", "peer"],
+        "staging": STAGINGS,
+        "in_place": [False] if collective in ("bcast", "barrier") else [False, True],
+        "library": ["openmpi-4.1", "openmpi-5.0", "openmpi-6.0"],
+        "rank": ["root", "other"],
+        "gdr_limit": [None, "symbol"],
+    }
+    seen = set()
+    for values in itertools.product(*axes.values()):
+        cost = device_cost(collective, **dict(zip(axes, values, strict=True)))
+        terms = tuple(cost.terms.items())
+        if terms not in seen:
+            seen.add(terms)
+            assert cost.total == sp.Add(*cost.terms.values())
+            assert cost.terms.keys() <= {"call", "d2h", "h2d", "gdr", "peer"}
+    assert (len(seen) == 1) == (collective == "barrier")
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), BUILT)
+def test_terms_add_up_where_the_library_bounces_small_calls(collective: str, algorithm: str) -> None:
+    options: dict[str, Any] = {"buffers": "device", "library": "6.0", "gdr_limit": "symbol", "transport": "gdr"}
+    cost, host = made(collective, algorithm, **options), made(collective, algorithm)
+    more = device_cost(collective, **options).terms
+    assert {name: host.terms.get(name, 0) + more.get(name, 0) for name in {**host.terms, **more}} == dict(cost.terms)
+    summed = sp.Add(*cost.terms.values())
+    assert cost.total == summed or is_zero(cost.total - summed)
+
+
+@pytest.mark.parametrize(
+    ("options", "down", "up"),
+    [
+        ({}, 2 * d2h(n), h2d(n)),
+        ({"in_place": True}, d2h(n), h2d(n)),
+        ({"buffers": ("device", "host")}, d2h(n), 0),
+        ({"buffers": ("host", "device")}, d2h(n), h2d(n)),
+    ],
+)
+def test_the_bounce_of_an_allreduce_follows_its_buffers(options: dict[str, Any], down: Any, up: Any) -> None:
+    cost = made("allreduce", "ring", **{"buffers": "device", **options})
+    assert is_zero(cost.terms["d2h"] - down)
+    assert cost.terms.get("h2d", 0) == up
+    assert is_zero(cost.total - made("allreduce", "ring").total - t_call - down - up)
+
+
+def test_the_root_of_a_reduce_copies_more() -> None:
+    root, other = (made("reduce", "binomial", buffers="device", rank=rank) for rank in ("root", "other"))
+    assert is_zero(root.terms["d2h"] - 2 * d2h(n))
+    assert root.terms["h2d"] == h2d(n)
+    assert other.terms["d2h"] == d2h(n)
+    assert "h2d" not in other.terms
+
+
+def test_in_place_a_rank_has_one_buffer() -> None:
+    assert device_cost("allgather", transport="peer", in_place=True).terms["peer"] == peer(P * n)
+    assert device_cost("gather", transport="peer", in_place=True) == device_cost("gather", transport="peer")
+
+
+@pytest.mark.parametrize("size", [65_536, 65_537])
+def test_open_mpi_6_bounces_small_allgathers(size: int) -> None:
+    # 4 ranks: one block and all four of them to the host, all four back, or two legs by GPUDirect; and the call.
+    cost = device_cost("allgather", library="6.0")
+    bounced = (1 + size) + (1 + 4 * size) + (1 + 4 * size) + 1
+    ones = {**dict.fromkeys(cost.symbols, 1.0), "P": 4, "n": size}
+    assert cost(**ones) == (bounced if size <= 65_536 else 3)
+
+
+def test_pinned_legs_and_a_pageable_bounce() -> None:
+    leg = device_cost("bcast", transport="staged", staging="directed", pinned=True)
+    assert set(leg.symbols) >= {"alpha_pinned_d2h", "beta_pinned_h2d"}
+    assert "pinned host memory" in leg.validity
+    assert not any("pinned" in name for name in device_cost("allreduce", transport="staged", pinned=True).symbols)
+    assert load_machine("musica").pinned
 
 
 @pytest.mark.parametrize("collective", sorted(BOUNCES.keys() & dict(BUILT).keys()))
@@ -421,6 +580,17 @@ def test_other_bands_than_the_machine_has_warn(bands: int, words: str) -> None:
     assert "they do not fit" in message
 
 
+def test_bands_of_pinned_copies_are_their_own() -> None:
+    bands = [{"up_to": 1024, "latency": 1e-6, "bandwidth": 1e9}, {"latency": 2e-6, "bandwidth": 2e9}]
+    machine = load_machine("musica").replace(pinned_d2h_bands=bands)
+    cost = p2p_cost(send="device", transport="staged", staging="directed", pinned=True)
+    (message,) = warned(cost, machine)
+    assert "2 size band(s) of pinned_d2h copies" in message
+    fits = p2p_cost(send="device", transport="staged", staging="directed", pinned=True, bands=machine.bands)
+    assert warned(fits, machine) == []
+    assert warned(p2p_cost(send="device", transport="staged", staging="directed"), machine) == []
+
+
 def test_nothing_warns_where_no_band_is_lost() -> None:
     machine = load_machine("example")
     staged = p2p_cost(send="device", transport="staged", staging="directed")
@@ -471,7 +641,19 @@ def test_a_kernel_and_a_call_add_term_by_term() -> None:
         (lambda: made("allreduce", "rings"), UnknownNameError, ["Did you mean 'ring'?"]),
         (lambda: made("all_reduce", "ring"), UnknownNameError, ["Did you mean 'allreduce'?"]),
         (lambda: collective_cost("allreduce", "nonoverlapping"), UnknownNameError, ["parts="]),
-        (lambda: made("allreduce", "ring", TwoLevel(4)), QuantityError, ["Hockney() and LogGP()"]),
+        (lambda: made("allreduce", "ring", library="4.2"), UnknownNameError, ["unknown library '4.2'", "openmpi-4.1"]),
+        (lambda: made("allreduce", "ring", rank=0), UnknownNameError, ["rank 0", "root, other"]),
+        (lambda: made("allreduce", "ring", in_place="yes"), QuantityError, ["in_place must be True or False"]),
+        (lambda: made("allreduce", "ring", pinned=None), QuantityError, ["pinned must be True or False"]),
+        (lambda: made("allreduce", "ring", gdr_limit=-5), QuantityError, ["gdr_limit = -5"]),
+        (lambda: made("allreduce", "ring", staging="pipelined"), UnknownNameError, ["printed, directed"]),
+        (lambda: p2p_cost(protocol="lazy"), UnknownNameError, ["eager, rendezvous, auto"]),
+        (lambda: p2p_cost(protocol=True), UnknownNameError, ["protocol True"]),
+        (lambda: p2p_cost(staging="pipeline"), UnknownNameError, ["Did you mean 'pipelined'?"]),
+        (lambda: p2p_cost(fragment_bytes=0), QuantityError, ["fragment_bytes = 0"]),
+        (lambda: p2p_cost(fragment_bytes="512 GB/s"), QuantityError, ["fragment_bytes", "wrong kind of unit"]),
+        (lambda: p2p_cost(gdr_limit="300 us"), QuantityError, ["gdr_limit", "wrong kind of unit"]),
+        (lambda: p2p_cost(pinned=2), QuantityError, ["pinned must be True or False"]),
         (lambda: kernel_cost("1 MiB"), QuantityError, ["work must be bytes", "'1 MiB'"]),
     ],
 )

@@ -71,11 +71,13 @@ def test_parameters_are_positive_numbers_of_known_symbols(machine: Machine) -> N
     for name, value in machine.parameters.items():
         assert describe(name).symbol.name == name
         assert type(value) is float
-        assert 0 < value < math.inf
+        assert 0 <= value < math.inf
+        assert value > 0 or name == "beta_gdr"  # GPUDirect may keep up with the network
 
 
 def test_every_parameter_of_the_formulas_has_a_value(machine: Machine) -> None:
-    assert set(machine.parameters) >= set(SYMBOLS) - {"P", "n", "n_s", "W"}
+    never = {"P", "n", "n_s", "n_f", "W", "F"}
+    assert set(machine.parameters) >= set(SYMBOLS) - never - {"s_gdr"}  # UCX has no limit
 
 
 def test_provenance_is_complete(machine: Machine) -> None:
@@ -117,12 +119,12 @@ def test_musica_is_the_machine_of_the_paper() -> None:
     assert (machine.ranks_per_node, machine.network_cards_per_node) == (4, 4)
     assert machine.library == "Open MPI 4.1.6"
     assert machine.parameters["beta"] > 1 / 25e9  # no faster than its card
-    assert machine.bands == {"d2h": 1, "h2d": 1}
+    assert machine.bands == {"d2h": 1, "h2d": 1, "pinned_d2h": 1, "pinned_h2d": 1}
 
 
 def test_example_has_bands() -> None:
     machine = load_machine("example")
-    assert machine.bands == {"d2h": 2, "h2d": 2}
+    assert machine.bands == {"d2h": 2, "h2d": 2, "pinned_d2h": 1, "pinned_h2d": 1}
     p = machine.parameters
     for way in ("d2h", "h2d"):
         assert p[f"s_{way}_1"] == 65536
@@ -144,6 +146,9 @@ def test_keys_name_symbols_and_values_are_in_their_units(machine: Machine) -> No
             assert info.unit == "1"
             continue
         assert SYMBOLS[info.symbol].unit == ("s/B" if info.inverse else info.unit)
+        if key == "gdr_limit":  # UCX has none
+            assert info.symbol not in machine.parameters
+            continue
         number = machine.parameters[info.symbol]
         assert machine.values[key] == pytest.approx(1 / number if info.inverse else number, rel=1e-15)
 
@@ -220,8 +225,9 @@ def test_replace_of_text() -> None:
 
 def test_replace_of_one_number_makes_one_band_of_several() -> None:
     machine = load_machine("example").replace(d2h_latency="3 us")
-    assert machine.bands == {"d2h": 1, "h2d": 2}
-    assert {k: v for k, v in machine.parameters.items() if "d2h" in k} == {"alpha_d2h": 3e-6, "beta_d2h": 1 / 8e9}
+    assert (machine.bands["d2h"], machine.bands["h2d"]) == (1, 2)
+    pageable = {k: v for k, v in machine.parameters.items() if "d2h" in k and "pinned" not in k}
+    assert pageable == {"alpha_d2h": 3e-6, "beta_d2h": 1 / 8e9}
     assert machine.provenance["d2h_latency"].reference == "instead of 10 us (assumed)"
     assert machine.provenance["d2h_bandwidth"].origin == "assumed"
 
@@ -229,12 +235,43 @@ def test_replace_of_one_number_makes_one_band_of_several() -> None:
 def test_replace_of_bands() -> None:
     bands = [{"up_to": 1024, "latency": "2 us", "bandwidth": 1e9}, {"latency": "3 us", "bandwidth": "2 GB/s"}]
     machine = load_machine("musica").replace(h2d_bands=bands)
-    assert machine.bands == {"d2h": 1, "h2d": 2}
+    assert (machine.bands["d2h"], machine.bands["h2d"]) == (1, 2)
     assert machine.parameters["s_h2d_1"] == 1024
     assert machine.parameters["beta_h2d"] == 1 / 2e9
     assert "h2d_latency" not in machine.provenance
     assert machine.provenance["h2d_bands"].value == "to 1024.0 B: 2 us, 1000000000.0 B/s; above: 3 us, 2 GB/s"
     assert machine.values["h2d_latency"] == 3e-6
+
+
+def test_pinned_copies_are_copies_of_their_own() -> None:
+    machine = load_machine("musica")
+    assert machine.pinned
+    assert machine.parameters["beta_pinned_d2h"] == 1 / 52.8e9
+    bands = [{"up_to": "64 KiB", "latency": "2 us", "bandwidth": "9 GB/s"}, {"latency": "3 us", "bandwidth": "20 GB/s"}]
+    other = machine.replace(pinned_d2h_bands=bands)
+    assert other.bands == {"d2h": 1, "h2d": 1, "pinned_d2h": 2, "pinned_h2d": 1}
+    assert (other.parameters["s_pinned_d2h_1"], other.parameters["alpha_pinned_d2h_2"]) == (65536, 3e-6)
+    assert other.parameters["beta_d2h"] == machine.parameters["beta_d2h"]
+    back = other.replace(pinned_d2h_latency="4 us")
+    assert (back.bands["pinned_d2h"], back.parameters["beta_pinned_d2h"]) == (1, 1 / 20e9)
+
+
+def test_a_machine_need_not_have_pinned_copies(tmp_path: Path) -> None:
+    text = re.sub(r"\[pinned_\w+\]\n(?:.+\n)+", "", MUSICA)
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    machine = load_machine(path)
+    assert not machine.pinned
+    assert machine.bands == {"d2h": 1, "h2d": 1}
+    half = re.sub(r"\[pinned_d2h_bandwidth\]\n(?:.+\n)+", "", MUSICA)
+    assert "'pinned_d2h_bandwidth' is missing. Allowed: pinned_d2h_latency and" in refused(tmp_path, half)
+
+
+def test_rates_of_the_roofline_stay_rates() -> None:
+    machine = load_machine("musica").replace(peak_flop_rate="67 Tflop/s", memory_bandwidth="4 TB/s")
+    assert (machine.parameters["R_flop"], machine.parameters["R_mem"]) == (67e12, 4e12)
+    with pytest.raises(QuantityError, match="'34 Tflop/s'"):
+        machine.replace(peak_flop_rate="67 TB/s")
 
 
 @pytest.mark.parametrize(

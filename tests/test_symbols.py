@@ -76,7 +76,7 @@ def test_latex_of_the_logarithms():
 def test_every_symbol_is_described_under_its_name():
     for name, info in SYMBOLS.items():
         assert oa.describe(name).symbol.name == name
-        assert info.unit in {"1", "s", "B", "s/B", "B/s"}
+        assert info.unit in {"1", "s", "B", "s/B", "B/s", "flop", "flop/s"}
         assert info.meaning
 
 

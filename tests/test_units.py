@@ -42,6 +42,7 @@ OTHER_REGISTRY = pint.UnitRegistry()
         ("3 bytes", "B", 3.0),
         ("0.04 ns/B", "s/B", 4e-11),
         ("1 s/GiB", "s/B", 1 / 2**30),
+        ("33.5 Tflop/s", "flop/s", 33.5e12),
     ],
 )
 def test_text_is_converted_to_the_nearest_float(text: str, unit: str, si: float) -> None:

@@ -11,7 +11,7 @@ A machine file is TOML. Every value says where it comes from::
     reference = "round number for teaching"
 
 `MACHINE_KEYS` lists the keys. The copies between device and host may have bands of sizes instead of one latency and one
-bandwidth: ``d2h_bands`` and ``h2d_bands``, a list of ``{up_to, latency, bandwidth}`` whose last has no ``up_to``.
+bandwidth: ``d2h_bands`` and its like, a list of ``{up_to, latency, bandwidth}`` whose last has no ``up_to``.
 """
 
 from __future__ import annotations

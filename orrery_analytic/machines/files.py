@@ -91,7 +91,7 @@ def _copies(document: dict[str, Any]) -> list[str]:
         allowed = f"Allowed: {copy}_latency and {copy}_bandwidth, or {copy}_bands."
         if f"{copy}_bands" in document and single:
             wrong.append(f"key '{copy}_bands' is given together with {' and '.join(map(repr, single))}. {allowed}")
-        elif f"{copy}_bands" not in document:
+        elif f"{copy}_bands" not in document and (single or MACHINE_KEYS[f"{copy}_latency"].required):
             missing = [key for key in (f"{copy}_latency", f"{copy}_bandwidth") if key not in document]
             wrong += [f"key {key!r} is missing. {allowed}" for key in missing]
     return wrong

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from orrery_analytic.symbols import COPIES
+
 __all__ = ["BAND_KEYS", "COPIES", "MACHINE_KEYS", "ORIGINS", "KeyInfo"]
 
 ORIGINS = ("measured", "vendor", "derived", "assumed")
-COPIES = ("d2h", "h2d")
 BAND_KEYS = {"up_to": "B", "latency": "s", "bandwidth": "B/s"}
 
 
@@ -20,7 +21,7 @@ class KeyInfo:
     key
         Its name in the file and in `Machine.replace`.
     unit
-        SI unit of its value: "s", "B/s", "s/B", or "1" for a whole number.
+        SI unit of its value: "s", "B", "B/s", "s/B", "flop/s", or "1" for a whole number.
     symbol
         Name of the symbol in `Machine.parameters`, or None. A bandwidth 1/beta of the file is a time a byte, beta, in
         the formulas.
@@ -39,7 +40,7 @@ class KeyInfo:
     @property
     def inverse(self) -> bool:
         """Whether the symbol is one over the value."""
-        return self.unit == "B/s" and self.symbol != "R"
+        return self.unit == "B/s" and self.symbol not in ("R", "R_mem")
 
 
 MACHINE_KEYS: dict[str, KeyInfo] = {
@@ -58,13 +59,62 @@ MACHINE_KEYS: dict[str, KeyInfo] = {
         KeyInfo("gdr_latency", "s", "alpha_gdr", "cost of GPUDirect RDMA for a device buffer"),
         KeyInfo("peer_latency", "s", "alpha_peer", "latency of a copy between two GPUs of a node"),
         KeyInfo("peer_bandwidth", "B/s", "beta_peer", "bandwidth of a copy between two GPUs of a node"),
+        KeyInfo("eager_limit", "B", "s_rndv", "largest message that is sent eagerly", required=False),
+        KeyInfo("rendezvous_latency", "s", "alpha_rndv", "handshake of the rendezvous", required=False),
+        KeyInfo(
+            "eager_copy_bandwidth",
+            "B/s",
+            "beta_eager",
+            "bandwidth between a device buffer and the library's own, for eager messages",
+            required=False,
+        ),
+        KeyInfo(
+            "gdr_gap_per_byte",
+            "s/B",
+            "beta_gdr",
+            "what a byte of a device buffer costs more by GPUDirect RDMA than from the host",
+            required=False,
+        ),
+        KeyInfo("gdr_limit", "B", "s_gdr", "largest device buffer that goes by GPUDirect RDMA", required=False),
         KeyInfo("d2h_latency", "s", "alpha_d2h", "latency of a copy from the device to the host"),
         KeyInfo("d2h_bandwidth", "B/s", "beta_d2h", "bandwidth of a copy from the device to the host"),
         KeyInfo("h2d_latency", "s", "alpha_h2d", "latency of a copy from the host to the device"),
         KeyInfo("h2d_bandwidth", "B/s", "beta_h2d", "bandwidth of a copy from the host to the device"),
+        KeyInfo(
+            "pinned_d2h_latency",
+            "s",
+            "alpha_pinned_d2h",
+            "latency of a copy from the device to pinned host memory",
+            required=False,
+        ),
+        KeyInfo(
+            "pinned_d2h_bandwidth",
+            "B/s",
+            "beta_pinned_d2h",
+            "bandwidth of a copy from the device to pinned host memory",
+            required=False,
+        ),
+        KeyInfo(
+            "pinned_h2d_latency",
+            "s",
+            "alpha_pinned_h2d",
+            "latency of a copy from pinned host memory to the device",
+            required=False,
+        ),
+        KeyInfo(
+            "pinned_h2d_bandwidth",
+            "B/s",
+            "beta_pinned_h2d",
+            "bandwidth of a copy from pinned host memory to the device",
+            required=False,
+        ),
         KeyInfo("launch_latency", "s", "t_launch", "launch of a kernel"),
         KeyInfo("sync_latency", "s", "t_sync", "synchronisation with the device"),
         KeyInfo("kernel_rate", "B/s", "R", "bytes that a memory-bound kernel touches in a second"),
+        KeyInfo("memory_bandwidth", "B/s", "R_mem", "bandwidth of the memory of the device", required=False),
+        KeyInfo(
+            "peak_flop_rate", "flop/s", "R_flop", "peak rate of floating-point operations of the device", required=False
+        ),
         KeyInfo("ranks_per_node", "1", None, "ranks on a node, one for each GPU"),
         KeyInfo("network_cards_per_node", "1", None, "network cards that the ranks of a node share; may be fitted"),
     )

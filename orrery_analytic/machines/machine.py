@@ -75,9 +75,14 @@ class Machine:
 
     @property
     def bands(self) -> dict[str, int]:
-        """Number of size bands of each copy, "d2h" and "h2d"."""
-        found = {copy: self._by_key.get(f"{copy}_bands") for copy in COPIES}
+        """Number of size bands of each copy that the file has: "d2h", "h2d", and "pinned_d2h", "pinned_h2d"."""
+        found = {copy: self._by_key.get(f"{copy}_bands") for copy in COPIES if f"alpha_{copy}" in self._parameters}
         return {copy: len(cast(tuple[Band, ...], record.si)) if record else 1 for copy, record in found.items()}
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the file has copies to and from pinned host memory; without them, `pinned=` of a cost stays False."""
+        return {"pinned_d2h", "pinned_h2d"} <= set(self.bands)
 
     @property
     def ranks_per_node(self) -> int:
@@ -100,7 +105,7 @@ class Machine:
         Parameters
         ----------
         **overrides
-            Keys of the machine file (`MACHINE_KEYS`, and name, description, library, d2h_bands, h2d_bands) with values
+            Keys of the machine file (`MACHINE_KEYS`, name, description, library, d2h_bands and its like) with values
             as the file has them ("21 GB/s"), plain SI numbers, or pint quantities. One latency or bandwidth for a copy
             that has size bands makes one band of it, and the other number is that of the largest sizes.
 
@@ -115,7 +120,8 @@ class Machine:
         records = dict(self._by_key)
         for key, value in overrides.items():
             if key not in MACHINE_KEYS and key != "library" and not band_copy(key):
-                allowed = [*MACHINE_KEYS, "d2h_bands", "h2d_bands", "library", "name", "description"]
+                bands = [f"{copy}_bands" for copy in COPIES]
+                allowed = [*MACHINE_KEYS, *bands, "library", "name", "description"]
                 raise unknown_name("key of a machine", key, allowed)
             si = check_value(key, value, bare=True)
             _make_room(records, key)
@@ -160,7 +166,7 @@ def _band_numbers(copy: str, bands: tuple[Band, ...]) -> dict[str, float]:
 
 def _make_room(records: dict[str, Record], key: str) -> None:
     """Take out of `records` what the new value of `key` stands in for: bands for one latency, or the reverse."""
-    copy = key.partition("_")[0]
+    copy = key.rpartition("_")[0]
     single = [f"{copy}_latency", f"{copy}_bandwidth"]
     if band_copy(key):
         for name in single:

@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 from orrery_analytic.errors import QuantityError, choose
-from orrery_analytic.machines.keys import BAND_KEYS, MACHINE_KEYS
+from orrery_analytic.machines.keys import BAND_KEYS, COPIES, MACHINE_KEYS
 from orrery_analytic.units import readable, shown, to_si
 
 __all__ = ["Band", "Record", "band_copy", "check_text", "check_value", "written"]
@@ -50,8 +50,8 @@ class Record:
 
 
 def band_copy(key: str) -> str | None:
-    """Return "d2h" for the key "d2h_bands", "h2d" alike, and None for every other key."""
-    return {"d2h_bands": "d2h", "h2d_bands": "h2d"}.get(key)
+    """Return "d2h" for the key "d2h_bands", the other copies alike, and None for every other key."""
+    return next((copy for copy in COPIES if key == f"{copy}_bands"), None)
 
 
 def check_text(name: str, value: object) -> str:
@@ -72,9 +72,9 @@ def _check_quantity(name: str, value: object, unit: str, bare: bool) -> float:
     if not bare and not isinstance(value, str):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         kind = "a number without a unit" if number else f"a {type(value).__name__}"
-        example = {"s": "2.1 us", "B": "64 KiB", "B/s": "24.3 GB/s", "s/B": "0.04 ns/B"}[unit]
+        example = {"s": "2.1 us", "B": "64 KiB", "B/s": "24.3 GB/s", "s/B": "0.04 ns/B", "flop/s": "34 Tflop/s"}[unit]
         raise QuantityError(f"{name} = {shown(value)} is {kind}. Allowed: text with a unit, for example {example!r}.")
-    si = to_si(value, unit, name, positive=unit in ("B", "B/s"))
+    si = to_si(value, unit, name, positive=unit in ("B", "B/s", "flop/s"))
     if unit == "B/s" and not math.isfinite(1 / si):
         raise QuantityError(f"{name} = {shown(value)} is too small. Allowed: a rate of at least 1e-300 B/s.")
     return si
@@ -108,7 +108,7 @@ def check_value(key: str, value: object, *, bare: bool) -> float | int | str | t
     Parameters
     ----------
     key
-        "library", "d2h_bands", "h2d_bands" or one of `MACHINE_KEYS`.
+        "library", the bands of a copy ("d2h_bands") or one of `MACHINE_KEYS`.
     value
         What was given.
     bare

@@ -1,135 +1,23 @@
-"""Every symbol of the package once, with its unit and meaning, and the exact integer logarithms.
+"""Exact integer logarithms as SymPy functions: they count bits, in SymPy, in NumPy and in plain Python alike.
 
-`log2_floor(P)` and `log2_ceil(P)` are SymPy functions. ``ceiling(log(P, 2))`` through floats is wrong at P = 2**29 and
-others; these count bits instead, in SymPy, in NumPy and in plain Python alike.
+``ceiling(log(P, 2))`` through floats is wrong at P = 2**29 and others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.errors import QuantityError, unknown_name
+from orrery_analytic.errors import QuantityError
 
 __all__ = [
-    "SYMBOLS",
-    "G",
-    "L",
-    "P",
-    "R",
-    "SymbolInfo",
-    "W",
-    "alpha",
-    "alpha_gdr",
-    "alpha_intra",
-    "alpha_peer",
-    "band_symbols",
-    "beta",
-    "beta_intra",
-    "beta_peer",
-    "copy_symbols",
-    "describe",
-    "g",
-    "gamma",
     "log2_ceil",
     "log2_floor",
     "log_floor",
     "max_popcount",
-    "n",
-    "n_s",
-    "o",
-    "t_call",
-    "t_launch",
-    "t_sync",
 ]
-
-
-@dataclass(frozen=True)
-class SymbolInfo:
-    """A SymPy symbol with the unit of its numbers ("s", "B", "s/B", "B/s" or "1") and what it stands for."""
-
-    symbol: sp.Symbol
-    unit: str
-    meaning: str
-
-
-SYMBOLS: dict[str, SymbolInfo] = {}
-
-
-def _symbol(name: str, unit: str, meaning: str, integer: bool = False) -> sp.Symbol:
-    symbol = sp.Symbol(name, positive=True, integer=True) if integer else sp.Symbol(name, positive=True)
-    SYMBOLS[name] = SymbolInfo(symbol, unit, meaning)
-    return symbol
-
-
-P = _symbol("P", "1", "number of ranks", integer=True)
-n = _symbol("n", "B", "message size, as the OSU micro-benchmarks print it")
-n_s = _symbol("n_s", "B", "segment size of a pipelined algorithm")
-
-alpha = _symbol("alpha", "s", "latency of a message between nodes")
-beta = _symbol("beta", "s/B", "time a byte on the wire between nodes")
-gamma = _symbol("gamma", "s/B", "time a reduced byte on the host")
-
-L = _symbol("L", "s", "LogGP latency of the wire")
-o = _symbol("o", "s", "LogGP overhead of the processor, at the sender and at the receiver")
-g = _symbol("g", "s", "LogGP gap between messages of one rank")
-G = _symbol("G", "s/B", "LogGP gap a byte of a long message")
-
-alpha_intra = _symbol("alpha_intra", "s", "latency of a message inside a node")
-beta_intra = _symbol("beta_intra", "s/B", "time a byte inside a node")
-
-t_call = _symbol("t_call", "s", "cost of the library for a call on device buffers")
-alpha_gdr = _symbol("alpha_gdr", "s", "cost of GPUDirect RDMA for a device buffer")
-alpha_peer = _symbol("alpha_peer", "s", "latency of a copy between two GPUs of a node")
-beta_peer = _symbol("beta_peer", "s/B", "time a byte between two GPUs of a node")
-
-t_launch = _symbol("t_launch", "s", "launch of a kernel")
-t_sync = _symbol("t_sync", "s", "synchronisation with the device")
-R = _symbol("R", "B/s", "rate of a kernel")
-W = _symbol("W", "B", "work of a kernel: bytes that it touches")
-
-_COPIES = {"d2h": "from the device to the host", "h2d": "from the host to the device"}
-for _copy, _direction in _COPIES.items():
-    _symbol(f"alpha_{_copy}", "s", f"latency of a copy {_direction}")
-    _symbol(f"beta_{_copy}", "s/B", f"time a byte of a copy {_direction}")
-
-
-def copy_symbols(copy: str) -> tuple[sp.Symbol, sp.Symbol]:
-    """Return the latency and the time a byte of the copy "d2h" or "h2d"."""
-    return SYMBOLS[f"alpha_{copy}"].symbol, SYMBOLS[f"beta_{copy}"].symbol
-
-
-def band_symbols(copy: str, bands: int) -> list[tuple[sp.Symbol, sp.Symbol, sp.Symbol | None]]:
-    """Return (latency, time a byte, largest size) of each size band of a copy; the last band has no largest size.
-
-    The symbols of band 1 are ``alpha_d2h_1``, ``beta_d2h_1`` and ``s_d2h_1``, and so on.
-    """
-    rows: list[tuple[sp.Symbol, sp.Symbol, sp.Symbol | None]] = []
-    for i in range(1, bands + 1):
-        a, b = describe(f"alpha_{copy}_{i}").symbol, describe(f"beta_{copy}_{i}").symbol
-        rows.append((a, b, describe(f"s_{copy}_{i}").symbol if i < bands else None))
-    return rows
-
-
-def describe(name: str) -> SymbolInfo:
-    """Return unit and meaning of a symbol by its name.
-
-    Raises
-    ------
-    UnknownNameError
-        If no formula of this package has such a symbol.
-    """
-    if name in SYMBOLS:
-        return SYMBOLS[name]
-    kind, _, rest = name.partition("_")
-    copy, _, band = rest.partition("_")
-    if kind in ("alpha", "beta", "s") and copy in _COPIES and band.isdecimal():
-        unit, what = {"alpha": ("s", "latency"), "beta": ("s/B", "time a byte"), "s": ("B", "largest size")}[kind]
-        return SymbolInfo(sp.Symbol(name, positive=True), unit, f"{what}, band {int(band)} of a copy {_COPIES[copy]}")
-    raise unknown_name("symbol", name, SYMBOLS)
 
 
 def _bit_length(x: Any) -> Any:

@@ -1,38 +1,51 @@
-"""Pictures of schedules: a tree, a grid of trees, all trees on one circle, and ranks against rounds (butterfly).
+"""Pictures of trees in schedules: one tree, a grid of one a rank, and all of them on one circle.
 
-Colour and dashes of a round are the same in each, and in `space_time`. All of them make figures of their own, as large
-as it takes to read them.
+Colour and dashes of a round are the same in each, in `butterfly` and in `space_time`. All of them make figures of their
+own, as large as it takes to read them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import product
-from math import ceil, cos, pi, sin, sqrt
+from collections.abc import Sequence
+from math import ceil, cos, hypot, pi, sin, sqrt
 from os import PathLike
-from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from orrery_analytic.errors import QuantityError, ScheduleError, choose
-from orrery_analytic.plots.rounds import SMALL, Look, arrow, finish, round_handles, sheet, tell, width_of
-from orrery_analytic.plots.spread import Spread, messages_of, orientation, spread
+from orrery_analytic.plots.rounds import (
+    INK,
+    SMALL,
+    Key,
+    Look,
+    arrow,
+    beneath,
+    cross,
+    finish,
+    marks,
+    sheet,
+    tell_all,
+    width_of,
+)
+from orrery_analytic.plots.spread import Spread, messages_of, orientation, predicted_of, spread, unmatched
 from orrery_analytic.schedules import Schedule
 from orrery_analytic.schedules.trace import Message, Trace
 
-__all__ = ["butterfly", "grid", "overlay", "tree"]
+__all__ = ["grid", "overlay", "tree"]
 
 Palette = Sequence[str] | str | None
 File = str | PathLike[str] | None
+Places = dict[int, tuple[float, float]]
 
-_INK = "#222222"
+_WIDE = 9.0  # inches, beyond which a tree says what its rows carry, not its edges
+_STEP = 0.42  # inches from rank to rank on a circle
 
 
 def tree(
-    schedule: Schedule | Trace, root: int | None = None, direction: str = "auto", *, palette: Palette = None,
-    labels: bool = True, row_labels: bool = True, legend: bool = True, dpi: float | None = None, file: File = None,
+    schedule: Schedule | Trace, root: int | None = None, direction: str = "auto", *,
+    predicted: Schedule | Trace | None = None, palette: Palette = None, labels: bool = True, row_labels: bool = True,
+    legend: bool = True, dpi: float | None = None, file: File = None,
 ) -> Axes:  # fmt: skip
     """Draw how data go from one rank to all (bcast, scatter), or from all to one (gather, reduce); time goes down.
 
@@ -43,13 +56,16 @@ def tree(
     ----------
     schedule : Schedule or Trace
     root : int, optional
-        Unless given, the only rank that never receives, or never sends; else 0.
+        Unless given, the only rank that sends before it receives, or that receives last; else 0.
     direction : {"auto", "down", "up"}
-        From the root, or to it. Unless said, up where the root never sends, or where the schedule reduces.
+        From the root, or to it. Unless said, up where the root never sends, or where all ends at the root.
+    predicted : Schedule or Trace, optional
+        Whose tree is drawn beneath, in thin grey lines: those that show are not in `schedule`.
     palette : sequence of colours, or text with commas, optional
         For the rounds in turn.
     labels : bool
-        Write the bytes at each rank's edge; of a trace, the seconds.
+        Write the bytes at each rank's edge; of a trace, the seconds ("?" where they are not known). In a broad tree
+        of which all edges of a row carry the same, at the row.
     row_labels, legend : bool
     dpi : float, optional
         100 unless given.
@@ -59,7 +75,7 @@ def tree(
     Returns
     -------
     Axes
-        In inches; arrows carry "round k" as their gid.
+        In inches; arrows carry "round k" as their gid. A cross marks a message of which one end alone was measured.
 
     Raises
     ------
@@ -68,32 +84,36 @@ def tree(
     QuantityError, UnknownNameError
         For arguments out of range.
     """
-    look, messages = Look(palette), messages_of(schedule)
+    messages = messages_of(schedule)
+    look, thin = Look(palette, messages), predicted_of(schedule, predicted)
     root, up = orientation(schedule, messages, root, direction)
     drawn = spread(messages, root, up)
     if not drawn.edges:
         raise ScheduleError(
             f"no tree: rank {root} {'receives' if up else 'sends'} nothing. Another root or direction may do."
         )
-    pairs: dict[tuple[int, int], list[Message]] = {}
-    for message in messages:
-        pairs.setdefault((message.source, message.destination), []).append(message)
-    texts = {drawn.far(edge): _repeated(pairs[edge.source, edge.destination]) for edge in drawn.edges}
-    places, dx = drawn.places(), max(0.44, 0.26 + width_of([*texts.values()])) if labels else 0.44
-    height = 0.5 * len(drawn.rounds)
-    width = dx * max(column for column, _ in places.values())
-    handles = round_handles(look, drawn.edges, labels=False) if legend else []
-    left = 0.75 if row_labels else 0.1
-    figure, ax = sheet(schedule, width + dx, height + 0.4, (left, 0.1, 0.05, 0.1), handles, dpi)
-    at = _draw(ax, drawn, look, (0.2, 0.2), (dx, 0.5), 0.13)
-    if labels:
-        for rank, text in texts.items():
-            x, y = at[rank]
-            ax.text(x + 0.13, y + (0.12 if up else -0.12), text, fontsize=SMALL, va="center", color=_INK)
+    texts = _texts(drawn, messages) if labels else {}
+    rows = dict.fromkeys(drawn.rounds, "")
+    places, dx = drawn.places(), max(0.44, 0.26 + width_of([*texts.values()]))
+    last = max(column for column, _ in places.values())
+    if dx * last > _WIDE and row_labels:
+        texts, rows = _by_row(drawn, texts)
+        dx = max(0.44, 0.26 + width_of([*texts.values()]))
+    dy = 0.5 if len(rows) <= 12 else 0.42
+    names = [f"round {k}" + (f": {text}" if text else "") for k, text in rows.items()]
+    key = Key(look, drawn.edges, False, marks(thin, drawn.edges)) if legend else None
+    left = 0.22 + max(0.53, width_of(names, 8)) if row_labels else 0.1
+    figure, ax = sheet(schedule, dx * (last + 1), dy * len(rows) + 0.4, (left, 0.1, 0.05, 0.1), key, dpi)
+    at = _draw(ax, drawn, look, (0.2, 0.2), (dx, dy), 0.13)
+    for edge in spread(thin, root, up).edges:
+        if edge.source in at and edge.destination in at:
+            beneath(ax, at[edge.source], at[edge.destination], 0.14)
+    for rank, text in texts.items():
+        x, y = at[rank]
+        ax.text(x + 0.13, y + (0.12 if up else -0.12), text, fontsize=SMALL, va="center", color=INK)
     if row_labels:
-        names = [f"round {k}" for k in drawn.rounds]
         for i, name in enumerate([*names, "end"] if up else ["start", *names]):
-            ax.text(-0.1, 0.2 + 0.5 * i, name, ha="right", va="center", fontsize=8, color=_INK)
+            ax.text(-0.1, 0.2 + dy * i, name, ha="right", va="center", fontsize=8, color=INK)
     finish(figure, file)
     return ax
 
@@ -120,22 +140,25 @@ def grid(
     QuantityError, UnknownNameError
         For arguments out of range.
     """
-    look, trees = Look(palette), _trees(schedule, direction)
-    places = [each.places() for each in trees]
+    messages, trees = messages_of(schedule), _trees(schedule, direction)
+    look, places = Look(palette, messages), [each.places() for each in trees]
     step = (0.3, 0.36)
-    across = step[0] * max(column for each in places for column, _ in each.values()) + 0.55
-    down = step[1] * max(len(each.rounds) for each in trees) + 0.75
+    across = step[0] * max(column for each in places for column, _ in each.values()) + 0.45
+    across = max(across, 0.15 + width_of([f"from {schedule.P - 1}"], 8))
+    down = step[1] * max(len(each.rounds) for each in trees) + 0.7
     most = ceil(sqrt(1.6 * len(trees) * down / across)) if columns is None else columns
     if isinstance(most, bool) or not hasattr(most, "__index__") or most < 1:
         raise QuantityError(f"columns must be a whole number of at least 1, but {columns!r} was given.")
-    most = min(most, len(trees))
-    across = max(across, 0.95)  # the name of a tree
-    handles = round_handles(look, _united(trees), labels) if legend else []
-    size = across * most, down * ceil(len(trees) / most)
-    figure, ax = sheet(schedule, *size, (0.1, 0.1, 0.05, 0.1), handles, dpi)
+    rows = ceil(len(trees) / most)
+    if columns is None:  # the last row about as full as the others
+        rows = max(round(len(trees) / most), 1)
+        most = ceil(len(trees) / rows)
+    edges = _united(trees)
+    key = Key(look, edges, labels, marks((), edges)) if legend else None
+    figure, ax = sheet(schedule, across * min(most, len(trees)), down * rows, (0.1, 0.1, 0.05, 0.1), key, dpi)
     for i, each in enumerate(trees):
         x, y = across * (i % most) + 0.18, down * (i // most) + 0.4
-        ax.text(x - 0.1, y - 0.3, f"{'to' if each.up else 'from'} {each.root}", fontsize=8, va="center", color=_INK)
+        ax.text(x - 0.1, y - 0.28, f"{'to' if each.up else 'from'} {each.root}", fontsize=8, va="center", color=INK)
         _draw(ax, each, look, (x, y), step, 0.1, width=1.4, size=6.5)
     finish(figure, file)
     return ax
@@ -147,6 +170,8 @@ def overlay(
 ) -> Axes:  # fmt: skip
     """Draw the trees of all ranks over each other, with the ranks on a circle; an arrow of many trees is broad.
 
+    Arrows bend towards the centre; where two ranks meet in several rounds, more in each round.
+
     Parameters
     ----------
     schedule, direction, palette, labels, legend, dpi, file
@@ -157,96 +182,56 @@ def overlay(
     QuantityError, UnknownNameError
         For arguments out of range.
     """
-    look, trees = Look(palette), _trees(schedule, direction)
+    messages, trees = messages_of(schedule), _trees(schedule, direction)
+    look = Look(palette, messages)
     uses = Counter((edge.source, edge.destination, edge.round) for each in trees for edge in each.edges)
-    radius = max(0.9, 0.42 * schedule.P / (2 * pi))
-    centre = radius + 0.25
-    handles = round_handles(look, _united(trees), labels) if legend else []
-    figure, ax = sheet(schedule, 2 * centre, 2 * centre, (0.1, 0.1, 0.0, 0.1), handles, dpi)
+    meetings: dict[frozenset[int], set[int]] = {}
+    for source, destination, k in uses:
+        meetings.setdefault(frozenset((source, destination)), set()).add(k)
+    most = max(map(len, meetings.values()), default=1)
+    gap = min(0.09, 0.5 / most)  # inches from one arrow to the next of the same two ranks, at most
+    radius = max(0.9, _STEP * schedule.P / (2 * pi))
+    centre = radius + 0.3
+    key = Key(look, _united(trees), labels) if legend else None
+    figure, ax = sheet(schedule, 2 * centre, 2 * centre, (0.1, 0.1, 0.0, 0.1), key, dpi)
     turn = 2 * pi / schedule.P
-    at = {rank: (centre + radius * sin(turn * rank), centre - radius * cos(turn * rank)) for rank in range(schedule.P)}
+    way = [(sin(turn * rank), -cos(turn * rank)) for rank in range(schedule.P)]
+    at = [(centre + radius * x, centre + radius * y) for x, y in way]
+    broad = min(1.5, 72 * gap - 0.7)
     for (source, destination, k), trees_of_it in sorted(uses.items(), key=lambda item: item[0][2]):
+        (x, y), (to_x, to_y) = way[source], way[destination]
+        across = x * to_y - y * to_x  # positive where the shorter way to the destination is clockwise
+        bend = 0.06 + gap * sorted(meetings[frozenset((source, destination))]).index(k)
+        curve = 2 * bend / (radius * hypot(to_x - x, to_y - y)) * (1 if across > -1e-9 else -1)
         arrow(
-            ax, at[source], at[destination], k, look, 0.13,
-            linewidth=0.7 + 1.5 * trees_of_it / max(uses.values()), connectionstyle="arc3,rad=0.12",
+            ax, at[source], at[destination], k, look, 0.06, linewidth=0.7 + broad * trees_of_it / max(uses.values()),
+            connectionstyle=f"arc3,rad={curve:.4f}", mutation_scale=9 if most < 5 else 6,
         )  # fmt: skip
-    _ranks(ax, at, 0.12, 8)
+    x_all, y_all = zip(*at, strict=True)
+    ax.scatter(x_all, y_all, s=22, color=INK, zorder=3)
+    for rank, (x, y) in enumerate(way):
+        place = centre + (radius + 0.17) * x, centre + (radius + 0.17) * y
+        ax.text(*place, str(rank), ha="center", va="center_baseline", fontsize=8, color=INK)
     finish(figure, file)
     return ax
 
 
-def butterfly(
-    schedule: Schedule | Trace, *, palette: Palette = None, labels: bool = True, legend: bool = True,
-    dpi: float | None = None, file: File = None,
-) -> Axes:  # fmt: skip
-    """Draw ranks (down) against rounds (across): an arrow a message, a square where a rank reduces in the round before.
-
-    Parameters
-    ----------
-    schedule, palette, legend, dpi, file
-        As in `tree`.
-    labels : bool
-        Write bytes (of a trace, seconds): above each round where all its messages are alike, else at each sender.
-
-    Raises
-    ------
-    QuantityError
-        For arguments out of range.
-    """
-    look, messages = Look(palette), messages_of(schedule)
-    rounds = sorted({message.round for message in messages})
-    heads = {k: tell([m for m in messages if m.round == k]) for k in rounds}
-    sent: dict[tuple[int, int], list[Message]] = {}
+def _texts(drawn: Spread, messages: Sequence[Message]) -> dict[int, str]:
+    """Return what the edge of each rank carries, over all rounds: a pipeline uses it for each segment."""
+    pairs: dict[tuple[int, int], list[Message]] = {}
     for message in messages:
-        sent.setdefault((message.source, message.round), []).append(message)
-    unlike = {k for k in rounds if " to " in heads[k]}
-    at_sender = {key: _repeated(each) for key, each in sent.items() if key[1] in unlike}
-    texts = [*at_sender.values(), *(heads[k] for k in rounds if k not in unlike)] if labels else []
-    dx, dy = max(0.5, 0.25 + width_of(texts)), 0.3 if labels and unlike else 0.25
-    reducing = _reducing(schedule)
-    handles: list[Any] = round_handles(look, messages, labels=False) if legend else []
-    if reducing and legend:
-        handles.append(Line2D([], [], linestyle="", marker="s", markersize=6, color=_INK, label="reduces"))
-    size = dx * len(rounds) + 0.2, dy * (schedule.P - 1) + 0.3
-    figure, ax = sheet(schedule, *size, (0.5, 0.1, 0.45, 0.1), handles, dpi)
-    x = {k: 0.1 + dx * i for i, k in enumerate(rounds)}
-    places: dict[bool, list[tuple[float, float]]] = {False: [], True: []}  # of ranks that do not reduce, and that do
-    for rank, i in product(range(schedule.P), range(len(rounds) + 1)):
-        places[i > 0 and (rank, rounds[i - 1]) in reducing].append((0.1 + dx * i, 0.15 + dy * rank))
-    for message in messages:
-        begin, end = ((x[message.round], 0.15 + dy * rank) for rank in (message.source, message.destination))
-        arrow(ax, begin, (end[0] + dx, end[1]), message.round, look, 0.06, linewidth=1.4, mutation_scale=7)
-    for reduces, spots in places.items():
-        ax.scatter(*_xy(spots), marker="s" if reduces else "o", s=30 if reduces else 10, color=_INK, zorder=3)
-    for rank in range(schedule.P):
-        y = 0.15 + dy * rank
-        ax.text(-0.05, y, str(rank), ha="right", va="center", fontsize=8, color=_INK)
-    for k in rounds:
-        ax.text(x[k] + dx / 2, -0.3, str(k), ha="center", va="center", fontsize=8, color=_INK)
-        if labels and k not in unlike:
-            ax.text(x[k] + dx / 2, -0.1, heads[k], ha="center", va="center", fontsize=SMALL, color=_INK)
-    if labels:
-        box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-        for (rank, k), text in at_sender.items():
-            ax.text(
-                x[k] + 0.08, 0.15 + dy * (rank - 0.36), text, va="center", fontsize=SMALL - 0.5, color=_INK, bbox=box
-            )
-    ax.text(-0.05, -0.3, "round", ha="right", va="center", fontsize=8, color=_INK)
-    ax.text(-0.05, -0.1, "rank", ha="right", va="center", fontsize=8, color=_INK)
-    finish(figure, file)
-    return ax
+        pairs.setdefault((message.source, message.destination), []).append(message)
+    return {drawn.far(edge): tell_all(pairs[edge.source, edge.destination]) for edge in drawn.edges}
 
 
-def _reducing(schedule: Schedule | Trace) -> set[tuple[int, int]]:
-    """Return (rank, round) of all reductions."""
-    if isinstance(schedule, Trace):
-        return {(each.rank, each.round) for each in schedule.reductions}
-    return {(rank, k) for k, each in enumerate(schedule.rounds()) for rank, _ in each.reductions}
-
-
-def _repeated(messages: Sequence[Message]) -> str:
-    told = tell(messages)
-    return told if len(messages) == 1 else f"{len(messages)} × {told}"
+def _by_row(drawn: Spread, texts: dict[int, str]) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the texts of ranks that differ from others in their row, and the text of each row that has one."""
+    row_of = {drawn.far(edge): edge.round for edge in drawn.edges}
+    told: dict[int, set[str]] = {k: set() for k in drawn.rounds}
+    for rank, text in texts.items():
+        told[row_of[rank]].add(text)
+    rows = {k: next(iter(each)) if len(each) == 1 else "" for k, each in told.items()}
+    return {rank: text for rank, text in texts.items() if not rows[row_of[rank]]}, rows
 
 
 def _trees(schedule: Schedule | Trace, direction: str) -> list[Spread]:
@@ -262,7 +247,7 @@ def _united(trees: Sequence[Spread]) -> list[Message]:
 def _draw(
     ax: Axes, drawn: Spread, look: Look, corner: tuple[float, float], step: tuple[float, float], radius: float,
     width: float = 1.7, size: float = 8,
-) -> dict[int, tuple[float, float]]:  # fmt: skip
+) -> Places:  # fmt: skip
     """Draw a tree and return where its ranks are."""
     at = {
         rank: (corner[0] + step[0] * column, corner[1] + step[1] * row)
@@ -270,16 +255,10 @@ def _draw(
     }
     for edge in drawn.edges:
         arrow(ax, at[edge.source], at[edge.destination], edge.round, look, radius + 0.01, linewidth=width)
-    _ranks(ax, at, radius, size)
-    return at
-
-
-def _xy(places: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    pairs = list(places)
-    return [x for x, _ in pairs], [y for _, y in pairs]
-
-
-def _ranks(ax: Axes, at: dict[int, tuple[float, float]], radius: float, size: float) -> None:
-    ax.scatter(*_xy(at.values()), s=(2 * 72 * radius) ** 2, facecolor="white", edgecolor=_INK, linewidth=1.1, zorder=3)
+    for edge in unmatched(drawn.edges):
+        cross(ax, at[edge.source], at[edge.destination])
+    x_all, y_all = zip(*at.values(), strict=True)
+    ax.scatter(x_all, y_all, s=(2 * 72 * radius) ** 2, facecolor="white", edgecolor=INK, linewidth=1.1, zorder=3)
     for rank, place in at.items():
-        ax.text(*place, str(rank), ha="center", va="center_baseline", fontsize=size, color=_INK, zorder=4)
+        ax.text(*place, str(rank), ha="center", va="center_baseline", fontsize=size, color=INK, zorder=4)
+    return at

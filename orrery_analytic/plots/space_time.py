@@ -15,35 +15,40 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.networks import Network
-from orrery_analytic.plots.rounds import Look, finish, round_handles, sheet
-from orrery_analytic.plots.spread import messages_of
+from orrery_analytic.plots.rounds import PREDICTED, UNMATCHED, Key, Look, finish, marks, sheet
+from orrery_analytic.plots.spread import duration, known, messages_of, predicted_of, seconds, unmatched
 from orrery_analytic.plots.style import TERM_STYLES
 from orrery_analytic.schedules import Schedule
-from orrery_analytic.schedules.trace import Message, Trace
+from orrery_analytic.schedules.trace import Message, Part, Trace
 from orrery_analytic.units import readable
 
 __all__ = ["space_time"]
 
-_WIDTH, _ROUND, _ROW = 7.0, 0.3, 0.27  # inches, of the whole and of a round at least; inches a rank
+Line = list[tuple[float, float]]
+
+_WIDTH, _ROUND, _ROW = (7.0, 9.0), 0.3, 0.27  # inches: of few and many ranks, of a round at least, and a rank
 _BAR = 0.28  # half the height of a reduction, in rows
-_PATH: dict[str, Any] = {"color": "#222222", "linewidth": 5.5, "alpha": 0.55}
+_PATH: dict[str, Any] = {"color": "#8A8A8A", "linewidth": 5.5}
 
 
 def space_time(
-    schedule: Schedule | Trace, network: Network | None = None, *, palette: Sequence[str] | str | None = None,
-    labels: bool = True, legend: bool = True, dpi: float | None = None, file: str | PathLike[str] | None = None,
-    **values: Any,
+    schedule: Schedule | Trace, network: Network | None = None, *, predicted: Schedule | Trace | None = None,
+    palette: Sequence[str] | str | None = None, labels: bool = True, legend: bool = True, dpi: float | None = None,
+    file: str | PathLike[str] | None = None, **values: Any,
 ) -> Axes:  # fmt: skip
     """Draw a run: a slanted line a message, from sender and start to receiver and end; a bar a reduction.
 
-    Beneath them lies the critical path: the messages and reductions without a pause between, of which the last one ends
-    with the collective; its bars have thick edges. Where it goes on at another rank, a dotted line leads there.
+    A broad grey band is the critical path: the messages and reductions without a pause between, of which the last one
+    ends with the collective; its bars have thick edges. Where it goes on at another rank, a dotted line leads there.
 
     Parameters
     ----------
     schedule : Schedule or Trace
     network : Hockney, LogGP or TwoLevel
-        For a Schedule; a Trace has its times.
+        For a Schedule; a Trace has its times. Of a message whose other end was not measured, a stub is drawn at the end
+        that was, with a cross.
+    predicted : Schedule or Trace, optional
+        Whose messages are drawn beneath, in thin grey lines.
     palette, legend, dpi, file
         As in `tree`.
     labels : bool
@@ -64,32 +69,36 @@ def space_time(
         If a symbol of the network has no value.
     """
     trace = _trace(schedule, network, values)
-    look, messages = Look(palette), messages_of(trace)
-    handles: list[Any] = round_handles(look, messages, labels) if legend else []
-    if legend and trace.reductions:
-        handles.append(Patch(label="reduction", **_bar()))
-    if legend and trace.path:
-        handles.append(Line2D([], [], label="critical path", **_PATH))
-    width = max(_WIDTH, _ROUND * len({message.round for message in messages}))
-    figure, ax = sheet(trace, width, max(_ROW * trace.P, 0.8), (0.65, 0.35, 0.05, 0.5), handles, dpi)
+    messages = messages_of(trace)
+    more: list[Any] = []
+    look, prediction = Look(palette, messages), None
+    if predicted is not None and predicted_of(trace, predicted):
+        prediction = _trace(predicted, network, values)
+    thin = prediction.messages if prediction else ()
+    note = f", predicted {readable(duration(prediction), 's')}" if prediction else ""
+    if trace.reductions:
+        more.append(Patch(label="reduction", **_bar()))
+    if trace.path:
+        more.append(Line2D([], [], label="critical path", **_PATH))
+    key = Key(look, messages, labels, [*more, *marks(thin, messages)]) if legend else None
+    whole = [message for message in messages if seconds(message) is not None]
+    width = max(_WIDTH[trace.P > 16], _ROUND * len({message.round for message in messages}))
+    figure, ax = sheet(trace, width, max(_ROW * trace.P, 0.8), (0.65, 0.35, 0.05, 0.5), key, dpi, note)
+    end = max(duration(trace), duration(prediction) if prediction else 0.0) or 1.0
     ax.set_axis_on()
-    ax.set_xlim(0, float(trace.time) or 1.0)
+    ax.set_xlim(0, end)
     ax.set_ylim(trace.P - 0.5, -0.5)
-    ax.hlines(range(trace.P), 0, [float(end) for end in trace.finish], color="#C8C8C8", linewidth=0.8, zorder=1)
+    done = [float(time) if known(time) else 0.0 for time in trace.finish]
+    ax.hlines(range(trace.P), 0, done, color="#C8C8C8", linewidth=0.8, zorder=1)
+    planned = [_line(message) for message in thin if seconds(message) is not None]
+    _add(ax, planned, zorder=1.5, gid="predicted", **PREDICTED)
+    _draw_messages(ax, trace, whole, look)
     _mark_path(ax, trace)
-    for k in sorted({message.round for message in messages}):
-        lines = [_line(message) for message in messages if message.round == k]
-        ax.add_collection(LineCollection(lines, linewidth=1.7, zorder=3, gid=f"round {k}", **look(k)), autolim=False)
-        x, y = zip(*(line[1] for line in lines), strict=True)
-        ax.scatter(x, y, s=13, color=look(k)["color"], zorder=4, gid=f"round {k} ends", clip_on=False)
-    bars = [
-        [(float(x), each.rank + y) for x, y in zip((each.start, each.end, each.end, each.start), _CORNERS, strict=True)]
-        for each in trace.reductions
-    ]
-    decisive = {part.event for part in trace.path}
-    made = PolyCollection(bars, zorder=2.5, gid="reductions", clip_on=False, **_bar())
-    made.set_linewidth([2.2 if each in decisive else 0.7 for each in trace.reductions])
-    ax.add_collection(made, autolim=False)
+    _draw_reductions(ax, trace, 72 * width / end)
+    for message in unmatched(messages):
+        x, y, tip = _stub(message)
+        ax.plot([x, x], [y, tip], linewidth=1.0, color=look(message.round)["color"], zorder=3)
+        ax.plot(x, tip, clip_on=False, **UNMATCHED)
     ax.set_yticks(range(trace.P))
     ax.set_ylabel("rank")
     ax.xaxis.set_major_locator(MaxNLocator(6))
@@ -117,15 +126,54 @@ def _trace(schedule: Schedule | Trace, network: Network | None, values: dict[str
     return schedule.trace(network, **values)
 
 
-def _line(message: Message) -> list[tuple[float, float]]:
+def _line(message: Message | Part) -> Line:
     return [(float(message.start), message.source), (float(message.end), message.destination)]
 
 
-def _mark_path(ax: Axes, trace: Trace) -> None:
-    parts = [[(float(p.start), p.source), (float(p.end), p.destination)] for p in trace.path]
-    ax.add_collection(LineCollection(parts, zorder=2, gid="critical path", **_PATH), autolim=False)
-    turns = [[a[1], b[0]] for a, b in pairwise(parts) if a[1][1] != b[0][1]]
-    ax.add_collection(
-        LineCollection(turns, zorder=2, color="#222222", linewidth=1.4, linestyle=(0, (1, 1.2)), gid="turns"),
-        autolim=False,
+def _stub(message: Message) -> tuple[float, float, float]:
+    """Return when and at which rank the end is that was measured, and where the stub of its message ends."""
+    sent = known(message.start)
+    time, rank, peer = (
+        (message.start, message.source, message.destination)
+        if sent
+        else (message.end, message.destination, message.source)
     )
+    return float(time), rank, rank + (0.4 if peer > rank else -0.4)
+
+
+def _add(ax: Axes, lines: list[Line], **options: Any) -> None:
+    ax.add_collection(LineCollection(lines, **options), autolim=False)
+
+
+def _draw_messages(ax: Axes, trace: Trace, messages: Sequence[Message], look: Look) -> None:
+    """Draw a line a message; those on the critical path once more, above its band."""
+    decisive = {part.event for part in trace.path}
+    width, area = (1.7, 13) if trace.P <= 16 else (1.0, 7)
+    for k in sorted({message.round for message in messages}):
+        there = [message for message in messages if message.round == k]
+        _add(ax, [_line(message) for message in there], linewidth=width, zorder=3, gid=f"round {k}", **look(k))
+        above = [_line(message) for message in there if message in decisive]
+        _add(ax, above, linewidth=1.7, zorder=3.3, gid=f"round {k} on the path", **look(k))
+        x, y = zip(*(_line(message)[1] for message in there), strict=True)
+        ax.scatter(x, y, s=area, color=look(k)["color"], zorder=4, gid=f"round {k} ends", clip_on=False)
+
+
+def _draw_reductions(ax: Axes, trace: Trace, scale: float) -> None:
+    """Draw a bar a reduction, with an edge that leaves something of narrow ones; `scale` is points a second."""
+    bars = [
+        [(float(x), each.rank + y) for x, y in zip((each.start, each.end, each.end, each.start), _CORNERS, strict=True)]
+        for each in trace.reductions
+    ]
+    decisive = {part.event for part in trace.path}
+    made = PolyCollection(bars, zorder=3.6, gid="reductions", clip_on=False, **_bar())
+    widths = [scale * float(each.end - each.start) / 4 for each in trace.reductions]
+    edges = [(1.2, 2.2) if each in decisive else (0.2, 0.7) for each in trace.reductions]
+    made.set_linewidth([min(max(width, low), high) for width, (low, high) in zip(widths, edges, strict=True)])
+    ax.add_collection(made, autolim=False)
+
+
+def _mark_path(ax: Axes, trace: Trace) -> None:
+    parts = [_line(part) for part in trace.path]
+    _add(ax, parts, zorder=3.2, gid="critical path", capstyle="butt", **_PATH)
+    turns = [[a[1], b[0]] for a, b in pairwise(parts) if a[1][1] != b[0][1]]
+    _add(ax, turns, zorder=3.2, color="#222222", linewidth=1.4, linestyle=(0, (1, 1.2)), gid="turns")

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.schedules import Schedule
 from orrery_analytic.schedules.trace import Message, Trace
 
-__all__ = ["Spread", "messages_of", "orientation", "spread"]
+__all__ = [
+    "Spread",
+    "duration",
+    "known",
+    "messages_of",
+    "orientation",
+    "predicted_of",
+    "seconds",
+    "spread",
+    "timed",
+    "unmatched",
+]
 
 _DIRECTIONS = ("auto", "down", "up")
+_UP = {"bcast": False, "scatter": False, "gather": True, "reduce": True}
 _MOST = 6000
 
 
@@ -32,6 +45,48 @@ def messages_of(schedule: Schedule | Trace) -> tuple[Message, ...]:
     if len(found) > _MOST:
         raise QuantityError(f"{schedule!r} has {len(found)} messages. A picture holds {_MOST}: take a smaller P.")
     return tuple(found)
+
+
+def predicted_of(schedule: Schedule | Trace, predicted: Schedule | Trace | None) -> tuple[Message, ...]:
+    """Return the messages of what was predicted for a schedule or trace; none without a prediction.
+
+    Raises
+    ------
+    QuantityError
+        If it has another number of ranks, or is no schedule.
+    """
+    if predicted is None:
+        return ()
+    if not isinstance(predicted, (Schedule, Trace)) or predicted.P != schedule.P:
+        raise QuantityError(
+            f"predicted must be a schedule or trace of {schedule.P} ranks, but {predicted!r} was given."
+        )
+    return messages_of(predicted)
+
+
+def known(time: Any) -> bool:
+    """Return whether a time is one: a trace holds None or NaN where nothing was measured."""
+    return time is not None and isfinite(time)
+
+
+def duration(trace: Trace) -> float:
+    """Return when the last rank is done, in seconds, of those of which it is known."""
+    return max((float(end) for end in trace.finish if known(end)), default=0.0)
+
+
+def timed(messages: Sequence[Message]) -> bool:
+    """Return whether some messages are those of a trace; those of a schedule have no times."""
+    return any(known(message.start) or known(message.end) for message in messages)
+
+
+def seconds(message: Message) -> float | None:
+    """Return how long a message took, None where it is not known."""
+    return float(message.end - message.start) if known(message.start) and known(message.end) else None
+
+
+def unmatched(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages of a trace of which one end alone was measured: a send that nobody received, or the like."""
+    return [message for message in messages if known(message.start) != known(message.end)]
 
 
 @dataclass(frozen=True)
@@ -106,9 +161,9 @@ def orientation(
 ) -> tuple[int, bool]:
     """Return the root, and whether its tree goes up.
 
-    Without a root: the only rank that never receives (down), or the only one that never sends (up); where there are
-    both, up if there are reductions, or if the latter is rank 0; where there is neither, rank 0. With a root: up if it
-    never sends.
+    Without a root: the only rank that sends before it receives anything (down), or the only one that at last receives
+    and sends no more (up). Where there are both, as the name of the collective says; else up if there are reductions,
+    or if the latter is rank 0. Where there is neither, rank 0, down. With a root: up if it never sends.
 
     Raises
     ------
@@ -123,15 +178,30 @@ def orientation(
         if isinstance(root, bool) or not hasattr(root, "__index__") or not 0 <= root < schedule.P:
             raise QuantityError(f"root must be a rank, 0 to {schedule.P - 1}, but {root!r} was given.")
         return int(root), direction == "up" or (direction == "auto" and root in receivers and root not in senders)
-    ends: dict[bool, Any] = {False: senders - receivers, True: receivers - senders}  # the possible roots, down and up
+    ends = {up: _ends(messages, up) for up in (False, True)}
     ways = [up for up in (False, True) if len(ends[up]) == 1 and direction in ("auto", "up" if up else "down")]
     if not ways:
         return 0, direction == "up"
-    up = _reduces(schedule) or ends[True] == {0} if len(ways) == 2 else ways[0]
+    up = _goes_up(schedule, ends[True]) if len(ways) == 2 else ways[0]
     return next(iter(ends[up])), up
 
 
-def _reduces(schedule: Schedule | Trace) -> bool:
+def _ends(messages: Sequence[Message], up: bool) -> set[int]:
+    """Return the ranks that only send in the first round they take part in; up, only receive in the last."""
+    pick = max if up else min
+    at: tuple[dict[int, int], dict[int, int]] = {}, {}  # when each rank sends, and receives, first (up: last)
+    for message in messages:
+        for rank, when in ((message.source, at[0]), (message.destination, at[1])):
+            when[rank] = pick(when.get(rank, message.round), message.round)
+    wanted, other = (at[1], at[0]) if up else at
+    return {rank for rank, k in wanted.items() if rank not in other or (k != other[rank] and pick(k, other[rank]) == k)}
+
+
+def _goes_up(schedule: Schedule | Trace, last: set[int]) -> bool:
+    """Return whether the messages gather, by the name of the collective, reductions, or where they end."""
+    collective = schedule.name.partition(" ")[0]
+    if collective in _UP:
+        return _UP[collective]
     if isinstance(schedule, Trace):
-        return bool(schedule.reductions)
-    return any(each.reductions for each in schedule.rounds())
+        return bool(schedule.reductions) or last == {0}
+    return any(each.reductions for each in schedule.rounds()) or last == {0}

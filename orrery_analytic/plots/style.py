@@ -52,6 +52,7 @@ TERM_STYLES: dict[str, tuple[str, str]] = {
     "intra_latency": ("#C6E4F7", "oo"),
     "intra_bandwidth": ("#5C9BC4", "++"),
     "reduce": ("#F0C94A", "..."),
+    "exposed": ("#3E5C76", "**"),
 }
 """Colour and hatch of each term, whatever the figure."""
 

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from orrery_analytic.widgets.explorer import Explorer, explore
+from orrery_analytic.widgets.schedule_steps import ScheduleSteps, explore_schedule
 
-__all__ = ["Explorer", "explore"]
+__all__ = ["Explorer", "ScheduleSteps", "explore", "explore_schedule"]

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.collectives.registry import list_algorithms
+from orrery_analytic.collectives.formulas import has_formula
 from orrery_analytic.decisions import select
 from orrery_analytic.plots import size_text
 from orrery_analytic.selection import Plan, plan_cost
@@ -57,7 +57,8 @@ def _handed_over(chosen: str, plan: Plan) -> str:
 def _no_formula(view: View, chosen: str, plan: Plan) -> str:
     """Say by name what has no formula; the cost of something else is never shown in its place."""
     named = [part.split(":") for part in plan.parts] or [[view.collective, plan.algorithm]]
-    lacking = [f"{where} {name}" for where, name in named if name not in list_algorithms(where)]
+    network = NETWORKS[view.network]
+    lacking = [f"{where} {name}" for where, name, *_ in named if not has_formula(where, name, network)]
     told = " and ".join(_strong(name) for name in lacking or [f"{view.collective} {chosen} in segments"])
     return f"There is no formula for {told} yet, so its cost is not shown. "
 
@@ -89,7 +90,7 @@ def _formula(
     transport: str | None,
     bands: tuple[tuple[str, int], ...],
 ) -> str:
-    cost = plan_cost(collective, plan, NETWORKS[network], buffers, transport, bands=bands)
+    cost = plan_cost(collective, plan, NETWORKS[network], bands, buffers=buffers, transport=transport)
     title = f"<b>{html.escape(collective)}, {html.escape(str(plan))}</b>"
     if cost is None:
         return f"{title}: no formula yet."

@@ -126,7 +126,7 @@ class View:
     def cost(self, plan: Plan) -> Cost | None:
         """Return what a plan costs, or None where it has no formula."""
         network = NETWORKS[self.network]
-        return plan_cost(self.collective, plan, network, self.buffers, self.transport, bands=self.bands)
+        return plan_cost(self.collective, plan, network, self.bands, buffers=self.buffers, transport=self.transport)
 
     @property
     def bands(self) -> tuple[tuple[str, int], ...]:

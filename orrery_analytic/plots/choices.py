@@ -1,0 +1,298 @@
+"""Maps over P and n: what the library takes, what costs least, and how much slower the first is than the second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm, to_rgb
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from orrery_analytic.decisions import RuleFile
+from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.plots import style
+from orrery_analytic.selection.borders import Borders
+from orrery_analytic.selection.maps import CHOICES, ChoiceMap
+
+__all__ = ["PANELS", "choice_map"]
+
+PANELS = (*CHOICES, "regret")
+
+_TITLES = {"library": "{} takes", "runs": "{}: what then runs", "best": "least time by the model"}
+_HATCHES = (
+    "",
+    "////",
+    "....",
+    "\\\\\\\\",
+    "xxxx",
+    "----",
+    "||||",
+    "oooo",
+    "++++",
+    "//",
+    "\\\\",
+    "..",
+    "xx",
+    "--",
+    "||",
+)
+_LEVELS = (1.1, 2, 5, 10, 50, 200, 1000)
+_PIXELS = 150  # of the raster on which places for names are sought
+_NAME_SIZE = 7.5
+_LEFT, _WIDE, _HIGH, _GAP, _BELOW, _ABOVE, _BAR = 0.72, 2.9, 3.1, 0.4, 1.08, 0.34, 0.85  # inches
+_THIN = 0.02  # of the height: lines above and below such a row would hide it
+_LETTER = 0.0185  # of the width: a letter of a name
+
+
+def choice_map(
+    found: ChoiceMap | Sequence[ChoiceMap],
+    panels: Sequence[str] = ("library", "best", "regret"),
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw what a library takes over P and n, what costs least, and the regret: how many times slower the library is.
+
+    Each algorithm has one colour and one hatch, in every panel and in every map of its collective, and its name stands
+    on its larger regions. Black lines are the borders between regions, to a thousandth of their size; a single number
+    of ranks that differs from its neighbours shows by its colour. On maps of 60 numbers of ranks and more, lines of
+    equal regret are those of the median of seven neighbours; the colours are each point's own.
+
+    Parameters
+    ----------
+    found : ChoiceMap or sequence of ChoiceMap
+        Of `selection.choice_map`, over at least two numbers of ranks and two sizes; or one for each panel, all of one
+        collective, such as those of two libraries. Regrets then share one scale.
+    panels : sequence of str
+        Of `PANELS`: "library" (what it takes), "runs" (what then really runs), "best", "regret".
+    axes : sequence of Axes, optional
+        One for each panel; unless given those of a new figure, side by side, with a legend.
+
+    Returns
+    -------
+    list of Axes
+        Bytes along the horizontal axis, ranks along the vertical one, both logarithmic.
+
+    Raises
+    ------
+    UnknownNameError
+        For a panel that is not there.
+    QuantityError
+        If P or n has one value, or there is not one of `axes`, or of several maps, for each panel, or these are not of
+        one collective.
+    """
+    for panel in panels:
+        choose("panel", panel, PANELS)
+    maps = [found] * len(panels) if isinstance(found, ChoiceMap) else list(found)
+    if len(maps) != len(panels) or len({shown.data.attrs["collective"] for shown in maps}) != 1:
+        raise QuantityError(f"{len(panels)} panels need as many maps of one collective, but {maps} were given.")
+    if axes is not None and len(axes) != len(panels):
+        raise QuantityError(f"{len(panels)} panels need as many axes, but {len(axes)} were given.")
+    grids = [[np.maximum(shown.data[name].to_numpy().astype(float), 1) for name in ("n", "P")] for shown in maps]
+    for sizes, ranks in grids:
+        if min(sizes.size, ranks.size) < 2:
+            raise QuantityError(f"a map needs two values of P and of n, but {ranks.size} and {sizes.size} were given.")
+    drawn = list(axes) if axes is not None else _figure(panels)
+    worst = max(2.0, *(float(shown.data["regret"].max()) for shown in maps))
+    seen: set[int] = set()
+    for i, (panel, shown, ax) in enumerate(zip(panels, maps, drawn, strict=True)):
+        sizes, ranks = grids[i]
+        _prepare(ax, sizes, _edges(ranks), first=i == 0 or axes is not None)
+        if panel == "regret":
+            _draw_regret(ax, shown, sizes, ranks, worst, bar=axes is None)
+            whose = "its" if isinstance(found, ChoiceMap) else f"{_library(shown)},"
+            ax.set_title(f"regret: {whose} time over the least", fontsize=9.5)
+            seen |= {-1} if shown.data["regret"].isnull().any() else set()
+            continue
+        regions = shown.regions(panel)
+        _draw_regions(ax, shown, regions, sizes, ranks)
+        ax.set_title(_TITLES[panel].format(_library(shown)), fontsize=9.5)
+        seen |= set(regions.choice.tolist())
+    if axes is None and seen:
+        _legend(drawn, maps[0], sorted(seen))
+    return drawn
+
+
+def _library(found: ChoiceMap) -> str:
+    """Return whose choice it is: a version of Open MPI, or the name of a rule file."""
+    rules = str(found.data.attrs["rules"])
+    return rules if isinstance(found.search.setting.rules, RuleFile) else f"Open MPI {rules.removeprefix('openmpi-')}"
+
+
+def _figure(panels: Sequence[str]) -> list[Axes]:
+    """Return panels side by side, with room for a legend below and for a colour scale at the right of a regret."""
+    room = [_WIDE + (_BAR if panel == "regret" else _GAP) for panel in panels]
+    width, height = _LEFT + sum(room), _ABOVE + _HIGH + _BELOW
+    made, drawn = style.figure(height, width=width)
+    drawn += [made.add_axes((0, 0, 1, 1), label=str(i)) for i in range(1, len(panels))]
+    left = _LEFT
+    for ax, wide in zip(drawn, room, strict=True):
+        ax.set_position((left / width, _BELOW / height, _WIDE / width, _HIGH / height))
+        left += wide
+    return drawn
+
+
+def _edges(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the borders of cells around values, halfway between them on a logarithmic axis."""
+    middle = np.sqrt(values[1:] * values[:-1])
+    return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
+
+
+def _prepare(ax: Axes, sizes: NDArray[Any], edges: NDArray[Any], first: bool) -> None:
+    style.set_axis(ax, "n", sizes)
+    ax.xaxis.set_major_locator(LogLocator(base=1024, numticks=9))
+    ax.xaxis.set_minor_locator(LogLocator(base=32, numticks=9))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_yscale("log", base=2)
+    ax.set_ylim(edges[0], edges[-1])
+    ax.yaxis.set_major_locator(LogLocator(base=2, numticks=13))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.0f}" if first else ""))
+    ax.set_ylabel("ranks P" if first else "")
+    ax.tick_params(labelsize=8.5)
+
+
+def _look(i: int) -> dict[str, Any]:
+    """Return colour and hatch of the i-th algorithm of a collective: the colour of its curve, made pale."""
+    strong = np.array(to_rgb(style.curve_style(i)["color"]))
+    pale = 0.52 if i < 6 else 0.25
+    return {
+        "facecolor": tuple(1 - (1 - strong) * pale),
+        "edgecolor": tuple(strong * 0.75),
+        "hatch": _HATCHES[i % len(_HATCHES)],
+        "linewidth": 0,
+    }
+
+
+def _cells(regions: Borders, sizes: NDArray[Any], ranks: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Return for each number of ranks where its stretches begin (and the last one ends), and what is chosen there."""
+    found = []
+    for P in ranks:
+        here = regions.P == P
+        found.append((np.append(np.maximum(regions.start[here], 1), sizes[-1]).astype(float), regions.choice[here]))
+    return found
+
+
+def _draw_regions(ax: Axes, found: ChoiceMap, regions: Borders, sizes: NDArray[Any], ranks: NDArray[Any]) -> None:
+    edges = _edges(ranks)
+    cells = _cells(regions, sizes, ranks)
+    boxes: dict[int, list[NDArray[Any]]] = {}
+    lines = []
+    for i, (starts, choice) in enumerate(cells):
+        low, high = edges[i], edges[i + 1]
+        for (a, b), what in zip(pairwise(starts), choice.tolist(), strict=True):
+            boxes.setdefault(what, []).append(np.array([(a, low), (b, low), (b, high), (a, high), (a, low)]))
+        lines += [[(a, low), (a, high)] for a in starts[1:-1]]
+    thin = np.diff(np.log(edges)) < _THIN * np.log(edges[-1] / edges[0])
+    for i in range(1, len(cells)):
+        lines += _between(cells, i, edges[i], thin)
+    for what, polygons in boxes.items():
+        look = _look(what) if what >= 0 else style.NO_FORMULA
+        path = Path.make_compound_path(*(Path(p, closed=True) for p in polygons))
+        ax.add_patch(PathPatch(path, antialiased=False, zorder=1, **look))
+    ax.add_collection(LineCollection(lines, colors="black", linewidths=0.7, zorder=2), autolim=False)
+    _name_regions(ax, found, cells, edges, sizes)
+
+
+def _at(cell: Any, left: NDArray[Any]) -> NDArray[Any]:
+    """Return what one number of ranks chooses from these sizes on."""
+    return np.asarray(cell[1][np.searchsorted(cell[0][:-1], left, side="right") - 1])
+
+
+def _between(cells: Any, i: int, at: float, thin: NDArray[Any]) -> list[list[tuple[float, float]]]:
+    """Return the lines below the i-th number of ranks, where the choice differs from that of the one before.
+
+    A thin row that differs from both of its neighbours, which agree, has none: its colour shows it.
+    """
+    rows = range(max(i - 2, 0), min(i + 2, len(cells)))
+    both = np.unique(np.concatenate([cells[row][0] for row in rows]))
+    kinds = {row: _at(cells[row], both[:-1]) for row in rows}
+    drawn = kinds[i] != kinds[i - 1]
+    if thin[i - 1] and i >= 2:
+        drawn &= kinds[i] != kinds[i - 2]
+    if thin[i] and i + 1 < len(cells):
+        drawn &= kinds[i - 1] != kinds[i + 1]
+    return [[(both[j], at), (both[j + 1], at)] for j in np.flatnonzero(drawn)]
+
+
+def _name_regions(ax: Axes, found: ChoiceMap, cells: Any, edges: NDArray[Any], sizes: NDArray[Any]) -> None:
+    """Write the name of each algorithm where there is most room for it, once on every region with enough."""
+    from scipy import ndimage
+
+    x = np.geomspace(sizes[0], sizes[-1], 2 * _PIXELS + 1)[1::2]
+    y = np.geomspace(edges[0], edges[-1], 2 * _PIXELS + 1)[1::2]
+    rows = np.clip(np.searchsorted(edges, y) - 1, 0, len(cells) - 1)
+    raster = np.array([_at(cells[row], x) for row in rows])
+    placed: list[tuple[int, int, int]] = []  # row, column and half of the width of each name
+    for what in np.unique(raster).tolist():
+        name = found.names[what] if what >= 0 else "no formula"
+        # The rows of a few numbers of ranks do not cut a region in two.
+        closed = ndimage.binary_closing(np.pad(raster == what, 4), np.ones((7, 1), dtype=bool))[4:-4, 4:-4]
+        parts, number = ndimage.label(closed)
+        for part in range(1, number + 1):
+            inside = parts == part
+            room = ndimage.distance_transform_edt(np.pad(inside, 1), sampling=(1.6, 1))[1:-1, 1:-1]
+            wide = _LETTER * _PIXELS
+            text = name if inside.sum(axis=1).max() > wide * len(name) else name.replace("_", "_\n", 1)
+            half = int(wide * max(map(len, text.split("\n"))) / 2) + 2
+            for row, column, other in placed:
+                room[max(row - 14, 0) : row + 15, max(column - half - other, 0) : column + half + other] = 0
+            if room.max() < 7 or inside.sum() < 250:
+                continue
+            row, column = (int(place) for place in np.unravel_index(room.argmax(), room.shape))
+            column = min(max(column, half), _PIXELS - 1 - half)
+            placed.append((row, column, half))
+            ax.text(
+                x[column], y[row], text, fontsize=_NAME_SIZE, ha="center", va="center", zorder=3, linespacing=0.95,
+                clip_on=True, bbox={"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 1.2},
+            )  # fmt: skip
+
+
+def _draw_regret(
+    ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray[Any], worst: float, bar: bool
+) -> None:
+    """Draw the regret as a colour scale from 1 on, with lines where it reaches round numbers."""
+    regret = found.data["regret"].to_numpy()
+    known = np.isfinite(regret)
+    if not known.all():
+        ax.patch.set(**style.NO_FORMULA)
+    mesh = ax.pcolormesh(
+        sizes, ranks, np.where(known, regret, np.nan), norm=LogNorm(1, worst), cmap="YlOrBr", shading="nearest",
+        rasterized=True, zorder=1,
+    )  # fmt: skip
+    levels = [level for level in _LEVELS if level < worst]
+    if levels:
+        from scipy import ndimage
+
+        # Many algorithms take powers of two, or even P, otherwise than their neighbours: lines would be all there is.
+        many = 7 if ranks.size >= 60 else 1
+        smooth = np.ma.array(ndimage.median_filter(np.where(known, regret, 1.0), size=(many, 3)), mask=~known)
+        lines = ax.contour(sizes, ranks, smooth, levels=levels, colors="black", linewidths=0.7, zorder=2)
+        ax.clabel(lines, fmt=lambda level: f"{level:g}×", fontsize=7, inline_spacing=2)
+    if bar:
+        box, figure = ax.get_position(), ax.figure
+        inch = 1 / figure.get_figwidth()  # type: ignore[union-attr]
+        scale = figure.colorbar(mesh, cax=figure.add_axes((box.x1 + 0.1 * inch, box.y0, 0.14 * inch, box.height)))
+        ticks = [1.0, *(level for level in (1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if level <= worst)]
+        scale.set_ticks(ticks, labels=[f"{tick:g}×" for tick in ticks], fontsize=8)
+        scale.ax.yaxis.set_minor_locator(NullLocator())
+
+
+def _legend(drawn: Sequence[Axes], found: ChoiceMap, seen: Sequence[int]) -> None:
+    handles = [
+        Patch(label=found.names[i] if i >= 0 else "no formula", **(_look(i) if i >= 0 else style.NO_FORMULA))
+        for i in seen
+    ]
+    for handle in handles:
+        handle.set_linewidth(0.6)
+    figure = drawn[0].figure
+    columns = max(1, min(len(handles), int(figure.get_figwidth() / 1.9)))  # type: ignore[union-attr]
+    figure.legend(
+        handles=handles, loc="lower center", ncol=columns, frameon=False, fontsize=8.5, handlelength=2.2,
+        handleheight=1.3, columnspacing=1.2,
+    )  # fmt: skip

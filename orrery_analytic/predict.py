@@ -10,10 +10,10 @@ import numpy as np
 from orrery_analytic.collectives.registry import list_algorithms
 from orrery_analytic.cost import TERM_NAMES
 from orrery_analytic.decisions import list_collectives
+from orrery_analytic.decisions.fixed import Rules
 from orrery_analytic.errors import QuantityError, choose
-from orrery_analytic.gpu import BUFFERS, STAGINGS, TRANSPORTS
-from orrery_analytic.networks import Hockney, LogGP
-from orrery_analytic.selection import plan_cost, plans
+from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.selection.setting import Setting, axis
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
 
 __all__ = ["predict"]
-
-
-def _axis(name: str, value: Any) -> np.ndarray:
-    array = np.atleast_1d(np.asarray(value))
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
-        raise QuantityError(f"{name} must be a number or a one-dimensional array of numbers, but {value!r} was given.")
-    return array
 
 
 def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Machine, dict[str, np.ndarray]]:
@@ -54,14 +47,19 @@ def predict(
     collective: str,
     P: Any,
     n: Any,
-    rules: str = "openmpi-4.1",
+    rules: Rules = "openmpi-4.1",
     algorithm: str | None = None,
-    buffers: str = "host",
-    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    buffers: str | tuple[str, str] = "host",
+    network: Network = Hockney(),  # noqa: B008 - frozen
     transport: str | None = None,
     staging: str = "printed",
     itemsize: int = 4,
     commutative: bool = True,
+    library: str | None = None,
+    in_place: bool = False,
+    rank: str = "root",
+    pinned: bool = False,
+    gdr_limit: Any = None,
     **overrides: Any,
 ) -> xr.Dataset:
     """Return what a collective costs on a machine, over P and n: the total, each term, and the algorithm.
@@ -77,14 +75,17 @@ def predict(
     n : int or 1-D array
         Bytes, in the convention of the OSU micro-benchmarks: the vector of allreduce, bcast, reduce, scan; one rank's
         block of allgather, gather, scatter; one pair's block of alltoall; the total of reduce_scatter.
-    rules : str
+    rules : str, RuleFile or path
         The library whose choice is taken, "openmpi-4.1" or a version such as "5.0.3".
     algorithm : str, optional
         Take this algorithm everywhere instead, as if a rule file forced it.
-    buffers, transport, staging
+    buffers, transport, staging, in_place, rank, pinned, gdr_limit
         As in `collective_cost`: "host" or "device", and how device buffers reach the network.
-    network : Hockney or LogGP
-        The machine file needs the numbers of the one that is taken.
+    library : str, optional
+        As in `collective_cost`: what it copies to the host; that of `rules` unless given.
+    network : Hockney, LogGP or TwoLevel
+        The machine file needs the numbers of the one that is taken. ``TwoLevel.of(machine)`` is the machine's own
+        nodes; the ranks and cards of `network` count, whatever `overrides` say.
     itemsize : int
         Bytes of an element: the library looks at the number of elements as well.
     commutative : bool
@@ -97,7 +98,8 @@ def predict(
     -------
     xarray.Dataset
         Dimensions P, n and those of `overrides`. Variables: `seconds` and one for each term, in seconds; `algorithm`,
-        what the library takes; `runs`, what then really runs. `seconds` is NaN where that has no formula yet.
+        what the library takes; `runs`, what then really runs. `seconds` is NaN where that has no formula on the
+        network.
 
     Raises
     ------
@@ -111,15 +113,18 @@ def predict(
     from orrery_analytic.machines import Machine, load_machine
     from orrery_analytic.machines.keys import MACHINE_KEYS
 
-    choose("collective", collective, list_collectives())
-    choose("place of buffers", buffers, BUFFERS)
-    choose("transport", "gdr" if transport is None else transport, TRANSPORTS)
-    choose("staging", staging, STAGINGS)
     if algorithm is not None:
-        choose(f"{collective} algorithm", algorithm, list_algorithms(collective))
+        choose(
+            f"{collective} algorithm", algorithm, list_algorithms(choose("collective", collective, list_collectives()))
+        )
     machine, arrays = _split_overrides(machine if isinstance(machine, Machine) else load_machine(machine), overrides)
-    ranks, sizes = _axis("P", P), _axis("n", n)
-    chosen, index, found = plans(collective, ranks[:, None], sizes[None, :], rules, algorithm, itemsize, commutative)
+    setting = Setting.of(
+        machine, collective, rules=rules, buffers=buffers, network=network, transport=transport, staging=staging,
+        itemsize=itemsize, commutative=commutative, library=library, in_place=in_place, rank=rank, pinned=pinned,
+        gdr_limit=gdr_limit,
+    )  # fmt: skip
+    ranks, sizes = axis("P", P), axis("n", n)
+    chosen, index, found = setting.plans(ranks[:, None], sizes[None, :], algorithm)
 
     shape = (ranks.size, sizes.size, *(a.size for a in arrays.values()))
     parameters: dict[str, Any] = dict(machine.parameters)
@@ -131,7 +136,7 @@ def predict(
     total = np.full(shape, np.nan)
     grid_P, grid_n = np.broadcast_arrays(ranks[:, None], sizes[None, :])
     for i, plan in enumerate(found):
-        cost = plan_cost(collective, plan, network, buffers, transport, staging, tuple(machine.bands.items()))
+        cost = setting.cost(plan)
         if cost is None:
             continue
         here = index == i
@@ -148,7 +153,7 @@ def predict(
     variables: dict[str, Any] = {"seconds": (names, total, {"units": "s", "long_name": f"time of {collective}"})}
     for name in (t for t in TERM_NAMES if t in terms):
         variables[name] = (names, terms[name], {"units": "s", "long_name": name.replace("_", " ")})
-    variables["algorithm"] = (("P", "n"), chosen.astype(object), {"long_name": f"choice of {rules}"})
+    variables["algorithm"] = (("P", "n"), chosen.astype(object), {"long_name": f"choice of {setting.about['rules']}"})
     variables["runs"] = (("P", "n"), np.array([str(p) for p in found], dtype=object)[index])
     coordinates = {
         "P": ("P", ranks, {"units": "1", "long_name": "ranks"}),
@@ -158,5 +163,4 @@ def predict(
             for key, a in arrays.items()
         },
     }
-    about = {"machine": machine.name, "collective": collective, "buffers": buffers, "rules": rules}
-    return xr.Dataset(variables, coordinates, attrs=about)
+    return xr.Dataset(variables, coordinates, attrs=setting.about)

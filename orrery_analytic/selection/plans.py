@@ -8,39 +8,65 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orrery_analytic.calls import collective_cost
-from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, resolve
+from orrery_analytic.collectives.formulas import has_formula
+from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, resolve
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import runs, select
-from orrery_analytic.decisions.fixed import rule_set
+from orrery_analytic.decisions.fixed import Rules, rule_set
+from orrery_analytic.decisions.names import ALGORITHMS
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
-from orrery_analytic.networks import Hockney, LogGP
+from orrery_analytic.networks import Hockney, Network
 
-__all__ = ["Plan", "plan_cost", "plans"]
+__all__ = ["Plan", "bytes_text", "plan_cost", "plans"]
+
+#: The library sends these in segments if it is told to; their formulas are for one.
+_SEGMENTS_WITHOUT_FORMULA = (("bcast", "binomial"), ("bcast", "knomial"), ("reduce", "binomial"))
 
 
 class Plan(NamedTuple):
-    """What runs at a point: an algorithm, its segments, and the parts that a composed one is made of."""
+    """What runs at a point: an algorithm, its segments, the parts of a composed one, chains or radix of a tree.
+
+    A `segment_bytes` of 0 is one segment, a `fan` of 0 what the library passes along unless told, a `radix` of 0 its
+    own, 4.
+    """
 
     algorithm: str
     segment_bytes: int = 0
     parts: tuple[str, ...] = ()
+    fan: int = 0
+    radix: int = 0
 
     def __str__(self) -> str:
         return f"{self.algorithm} ({', '.join(self.parts)})" if self.parts else self.algorithm
 
+    @property
+    def described(self) -> str:
+        """The plan with its numbers, for people: "pipeline, segments of 64 KiB"."""
+        told = [f"segments of {bytes_text(self.segment_bytes)}"] if self.segment_bytes else []
+        told += [f"{name} {value}" for name, value in (("fan", self.fan), ("radix", self.radix)) if value]
+        return ", ".join([str(self), *told])
 
-def _decide(collective: str, P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> tuple[Any, Any]:
-    """Return names and segment sizes that the library passes along, for arrays of P and n."""
+
+def bytes_text(nbytes: int) -> str:
+    """Return whole bytes exactly, with a binary prefix where they divide: "64 KiB", "370728 B"."""
+    for power, prefix in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if nbytes and nbytes % power == 0:
+            return f"{nbytes // power} {prefix}"
+    return f"{nbytes} B"
+
+
+def _decide(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> tuple[Any, Any, Any]:
+    """Return names, and the segment sizes and fans that the library passes along, for arrays of P and n."""
     total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
     chosen = select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)
-    return np.asarray(chosen.name), np.asarray(chosen.segment_bytes)
+    return np.asarray(chosen.name), np.asarray(chosen.segment_bytes), np.asarray(chosen.fan)
 
 
 def plans(
     collective: str,
     P: Any,
     n: Any,
-    rules: str = "openmpi-4.1",
+    rules: Rules = "openmpi-4.1",
     algorithm: str | None = None,
     itemsize: int = 4,
     commutative: bool = True,
@@ -64,65 +90,114 @@ def plans(
     # As 64-bit integers: in the caller's type, sums of blocks could overflow.
     P, n = np.broadcast_arrays(whole("P", P, 1, LARGEST_SIZE), whole("n", n))
     if algorithm is None:
-        chosen, segments = _decide(collective, P, n, rules, itemsize, commutative)
+        chosen, segments, fans = _decide(collective, P, n, rules, itemsize, commutative)
     else:
-        chosen, segments = np.full(P.shape, algorithm), np.zeros(P.shape, dtype=int)
+        chosen, segments, fans = np.full(P.shape, algorithm), *np.zeros((2, *P.shape), dtype=int)
     count = -(-n // itemsize)
     if algorithm is not None and beyond_openmpi(algorithm):
         really = np.where(P == 1, "self", chosen)
     else:
-        really = np.asarray(
-            runs(collective, chosen, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
-        )
-    parts = np.full(P.shape, "", dtype=object)
+        # A rule file may take an algorithm for two ranks on others: the library returns an error.
+        told = np.where((chosen == "two_proc") & (P != 2), "unsupported", chosen) if algorithm is None else chosen
+        really = _really(collective, told, P, count, commutative, segments, fans, itemsize)
+    parts: list[tuple[str, np.ndarray]] = []
     for (place, name), members in COMPOSED.items():
         here = (really == name) & (resolve(collective, name) == (place, name))
         if here.any():
-            parts[here] = _parts(members, P[here], n[here], rules, itemsize, commutative)
-    rows = zip(really.flat, segments.flat, parts.flat, strict=True)
-    keys = [Plan(str(name), int(segment), tuple(made_of.split())) for name, segment, made_of in rows]
-    found = list(dict.fromkeys(keys))
-    place_of = {key: i for i, key in enumerate(found)}
-    return chosen, np.array([place_of[key] for key in keys], dtype=int).reshape(P.shape), found
+            parts += _parts(members, P, n, here, rules, itemsize, commutative)
+    key = np.zeros(P.shape, dtype=np.int64)
+    for column in (really, segments, fans, *(names for _, names in parts)):
+        codes, number = _coded(column)
+        key = key * number + codes
+    _, first, index = np.unique(key, return_index=True, return_inverse=True)
+    found = [
+        Plan(
+            str(really.flat[i]),
+            int(segments.flat[i]),
+            tuple(f"{name}:{taken.flat[i]}" for name, taken in parts if taken.flat[i]),
+            int(fans.flat[i]),
+        )
+        for i in first
+    ]
+    return chosen, index.reshape(P.shape), found
 
 
-def _parts(members: tuple[Part, ...], P: Any, n: Any, rules: str, itemsize: int, commutative: bool) -> list[str]:
-    """Return for each point the parts that the library decides again, as "collective:algorithm" in one text."""
-    columns = []
-    for name, size in ((part.collective, part.size(P, n)) for part in members if not part.algorithm):
-        names, segments = _decide(name, P, size, rules, itemsize, commutative)
-        count = -(-size // itemsize)
-        really = runs(name, names, P, count, commutative=commutative, segment_bytes=segments, itemsize=itemsize)
-        columns.append([f"{name}:{kind}" for kind in np.asarray(really)])
-    return [" ".join(row) for row in zip(*columns, strict=True)]
+def _coded(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return a number for each value of an array of names or whole numbers, and how many there are."""
+    known = set(column.ravel().tolist())
+    codes = np.zeros(column.shape, dtype=np.int64)
+    for i, value in enumerate(known):
+        codes[column == value] = i
+    return codes, max(len(known), 1)
+
+
+def _really(
+    collective: str, chosen: Any, P: Any, count: Any, commutative: bool, segments: Any, fans: Any, itemsize: int
+) -> np.ndarray:
+    """Return what `runs` says, asked once for each name: it looks up names of arrays one by one."""
+    really = chosen.astype("U32")
+    for name in set(chosen.ravel().tolist()) & {*ALGORITHMS[collective].values(), "self"}:
+        here = chosen == name
+        really[here] = runs(
+            collective, name, P[here], count[here], commutative,
+            segment_bytes=segments[here], fan=fans[here], itemsize=itemsize,
+        )  # fmt: skip
+    return np.asarray(really)
+
+
+def _parts(
+    members: tuple[Part, ...], P: Any, n: Any, here: np.ndarray, rules: Rules, itemsize: int, commutative: bool
+) -> list[tuple[str, np.ndarray]]:
+    """Return for each part that the library decides again its collective, and what runs `here`; "" elsewhere."""
+    parts = []
+    ranks = P[here]
+    for name, size in ((part.collective, part.size(ranks, n[here])) for part in members if not part.algorithm):
+        chosen, segments, fans = _decide(name, ranks, size, rules, itemsize, commutative)
+        really = _really(name, chosen, ranks, -(-size // itemsize), commutative, segments, fans, itemsize)
+        taken = np.full(P.shape, "", dtype="U64")
+        taken[here] = really
+        for kind in set(really.tolist()):
+            for own in set(segments[really == kind].tolist()) - {0} if _looks_at_segments(name, kind) else ():
+                taken[here] = np.where((really == kind) & (segments == own), f"{kind}:{own}", taken[here])
+        parts.append((name, taken))
+    return parts
+
+
+def _looks_at_segments(collective: str, algorithm: str) -> bool:
+    if algorithm not in ALGORITHMS[collective].values():
+        return False
+    return find(collective, algorithm).segmented or (collective, algorithm) in _SEGMENTS_WITHOUT_FORMULA
 
 
 @lru_cache(maxsize=1024)
 def plan_cost(
     collective: str,
     plan: Plan,
-    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
-    buffers: str = "host",
-    transport: str | None = None,
-    staging: str = "printed",
+    network: Network = Hockney(),  # noqa: B008 - frozen
     bands: tuple[tuple[str, int], ...] = (),
+    **device: Any,
 ) -> Cost | None:
-    """Return the cost of a plan, or None where what runs has no formula yet. One rank costs nothing."""
+    """Return the cost of a plan, or None where what runs has no formula on this network. One rank costs nothing.
+
+    `device` are the options of `collective_cost` on device buffers: buffers, transport, staging, library ...; the
+    result is kept, so that each must be hashable, and `bands` are pairs.
+    """
     if plan.algorithm == "self":
         return Cost()
-    named = [tuple(part.split(":")) for part in plan.parts] or [(collective, plan.algorithm)]
-    if any(name not in list_algorithms(where) for where, name in named):
-        return None
-    if plan.segment_bytes and (plan.parts or not find(collective, plan.algorithm).segmented):
-        return None
+    named = [tuple(part.split(":")) for part in plan.parts]
+    named = named or [(collective, plan.algorithm, *([str(plan.segment_bytes)] if plan.segment_bytes else []))]
+    for where, name, *segment in named:
+        if not has_formula(where, name, network) or (segment and (where, name) in _SEGMENTS_WITHOUT_FORMULA):
+            return None
+    segmented = not plan.parts and find(collective, plan.algorithm).segmented  # others do not look at it
     return collective_cost(
         collective,
         plan.algorithm,
         network,
-        buffers=buffers,
-        transport=transport,
-        staging=staging,
-        segment_bytes=plan.segment_bytes,
+        segment_bytes=plan.segment_bytes if segmented else 0,
+        fan=plan.fan or 1,
+        radix=plan.radix or 4,
         parts=plan.parts or None,
         bands=dict(bands) or None,
+        **device,
     )

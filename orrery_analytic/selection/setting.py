@@ -1,0 +1,181 @@
+"""`Setting`: a call on a machine, all but P and n, and what plans cost there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from orrery_analytic.calls import device_cost
+from orrery_analytic.cost import Cost
+from orrery_analytic.decisions import RuleFile, list_collectives, resolve
+from orrery_analytic.decisions.fixed import Rules, rule_set
+from orrery_analytic.decisions.whole import whole
+from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.selection.plans import Plan, plan_cost, plans
+from orrery_analytic.units import shown
+
+if TYPE_CHECKING:
+    from orrery_analytic.machines import Machine
+
+__all__ = ["Prices", "Setting", "axis"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A call on a machine, all but P and n.
+
+    Attributes
+    ----------
+    machine : Machine
+    collective : str
+    rules, buffers, network, transport, staging, itemsize, commutative, library, in_place, rank, pinned, gdr_limit
+        As in `predict`.
+    """
+
+    machine: Machine
+    collective: str
+    rules: Rules = "openmpi-4.1"
+    buffers: str | tuple[str, str] = "host"
+    network: Network = Hockney()  # noqa: RUF009 - frozen
+    transport: str | None = None
+    staging: str = "printed"
+    itemsize: int = 4
+    commutative: bool = True
+    library: str | None = None
+    in_place: bool = False
+    rank: str = "root"
+    pinned: bool = False
+    gdr_limit: Any = None
+
+    @classmethod
+    def of(cls, machine: Machine | str, collective: str, **options: Any) -> Setting:
+        """Return the setting of a machine (or the name or path of its file), with the options of `predict`.
+
+        Options that are keys of the machine file change the machine: ``bandwidth="21 GB/s"``.
+
+        Raises
+        ------
+        UnknownNameError
+            For a name that is not there.
+        QuantityError
+            For a value that is out of range, or several values for a key of the machine.
+        """
+        from orrery_analytic.machines import Machine, load_machine
+
+        own = {field.name for field in fields(cls)}
+        changed = {key: options.pop(key) for key in list(options) if key not in own}
+        several = next((key for key, value in changed.items() if np.ndim(value)), None)
+        if several:
+            raise QuantityError(f"{several} can be one value here, but {shown(changed[several])} was given.")
+        machine = machine if isinstance(machine, Machine) else load_machine(machine)
+        size = whole("itemsize", options.get("itemsize", cls.itemsize), 1)
+        if size.ndim:
+            raise QuantityError(f"itemsize can be one number here, but {shown(options['itemsize'])} was given.")
+        options["rules"] = resolve(options.get("rules", cls.rules))
+        made = cls(machine.replace(**changed), choose("collective", collective, list_collectives()), **options)
+        if not isinstance(made.network, Network):
+            raise QuantityError(
+                f"network can be Hockney(), LogGP() or TwoLevel(...), but {shown(made.network)} was given."
+            )
+        device_cost(collective, **made.device)  # refuses what is wrong
+        return made
+
+    @property
+    def device(self) -> dict[str, Any]:
+        """Options of `collective_cost` on device buffers: what is given, and the library of the rules."""
+        rules = self.rules
+        answers = rules.library if isinstance(rules, RuleFile) else rule_set(rules)
+        return {
+            "buffers": self.buffers if isinstance(self.buffers, str) else tuple(self.buffers),
+            "transport": self.transport,
+            "staging": self.staging,
+            "library": answers if self.library is None else self.library,
+            "in_place": self.in_place,
+            "rank": self.rank,
+            "pinned": self.pinned,
+            "gdr_limit": self.gdr_limit,
+        }
+
+    def cost(self, plan: Plan) -> Cost | None:
+        """Return the cost of a plan, or None where it has no formula: see `plan_cost`."""
+        return plan_cost(self.collective, plan, self.network, tuple(self.machine.bands.items()), **self.device)
+
+    def plans(self, P: Any, n: Any, algorithm: str | None = None) -> tuple[np.ndarray, np.ndarray, list[Plan]]:
+        """Return what the library takes, or is told to take, and what then runs: see `plans`."""
+        return plans(self.collective, P, n, self.rules, algorithm, self.itemsize, self.commutative)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a data set says of itself."""
+        rules = self.rules.name if isinstance(self.rules, RuleFile) else str(self.rules)
+        return {"machine": self.machine.name, "collective": self.collective, "buffers": self.buffers, "rules": rules}
+
+
+class Prices:
+    """Seconds of plans over one grid of P and n; every plan is computed once.
+
+    Parameters
+    ----------
+    setting : Setting
+    P, n : arrays of whole numbers that broadcast
+    """
+
+    def __init__(self, setting: Setting, P: np.ndarray, n: np.ndarray) -> None:
+        self.setting, self.P, self.n = setting, P, n
+        self.shape = np.broadcast_shapes(P.shape, n.shape)
+        self._whole: dict[Plan, np.ndarray] = {}
+
+    def everywhere(self, plan: Plan) -> np.ndarray:
+        """Return the seconds of a plan on the whole grid; NaN where there is none, or no formula."""
+        if plan not in self._whole:
+            self._whole[plan] = self._seconds(plan, self.P, self.n)
+        return self._whole[plan]
+
+    def at(self, plan: Plan, where: np.ndarray) -> np.ndarray:
+        """Return the seconds of a plan at the points where a mask of the grid's shape holds."""
+        if plan in self._whole:
+            return np.asarray(self._whole[plan][where])
+        return self._seconds(plan, *(np.broadcast_to(a, self.shape)[where] for a in (self.P, self.n)))
+
+    def taken(self) -> tuple[np.ndarray, np.ndarray, list[Plan], np.ndarray]:
+        """Return what the library takes, as `Setting.plans`, and its seconds at every point."""
+        chosen, index, found = self.setting.plans(self.P, self.n)
+        seconds = np.full(self.shape, np.nan)
+        for i, plan in enumerate(found):
+            here = index == i
+            seconds[here] = self.at(plan, here)
+        return chosen, index, found, seconds
+
+    def _seconds(self, plan: Plan, P: np.ndarray, n: np.ndarray) -> np.ndarray:
+        setting = self.setting
+        # One formula for all segment sizes: SymPy takes its time for each.
+        symbol: Any = "symbol"
+        kind = plan._replace(segment_bytes=symbol) if plan.segment_bytes else plan
+        cost = setting.cost(kind)
+        if cost is None:
+            return np.full(np.broadcast_shapes(P.shape, n.shape), np.nan)
+        numbers = {**setting.machine.parameters, "n_s": plan.segment_bytes}
+        given = {name: numbers[name] for name in cost.symbols if name in numbers}
+        return np.asarray(cost(P=P, n=n, **given))
+
+
+def axis(name: str, value: Any) -> np.ndarray:
+    """Return P or n as a one-dimensional array of numbers.
+
+    Raises
+    ------
+    QuantityError
+        If it is neither a number nor a one-dimensional array of numbers.
+    """
+    try:
+        array = np.atleast_1d(np.asarray(value))
+    except ValueError:
+        array = np.empty(0)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+        raise QuantityError(
+            f"{name} must be a number or a one-dimensional array of numbers, but {shown(value)} was given."
+        )
+    return array

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orrery_analytic.errors import QuantityError
+from orrery_analytic.units import shown
 
 __all__ = ["LARGEST_COUNT", "LARGEST_SIZE", "Integers", "broadcast", "power_of_two_below", "whole"]
 
@@ -40,7 +41,7 @@ def whole(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT
 
 
 def _refused(name: str, given: object, least: int, largest: int, nearest: str = "") -> QuantityError:
-    return QuantityError(f"{name} = {given!r}: allowed are whole numbers from {least} to {largest}.{nearest}")
+    return QuantityError(f"{name} = {shown(given)}: allowed are whole numbers from {least} to {largest}.{nearest}")
 
 
 def broadcast(**arrays: NDArray[Any]) -> dict[str, NDArray[Any]]:

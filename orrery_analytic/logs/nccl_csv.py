@@ -1,0 +1,218 @@
+"""Tables of nccl-tests results as comma-separated values: rccl-tests -Z csv, and what people make themselves.
+
+Columns are known by their names. Names that come twice (`time` ... `time`, or `time` ... `time.1`) are those of the
+out-of-place and of the in-place result.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orrery_analytic.logs.nccl_points import Point, Run, block
+from orrery_analytic.logs.rows import number
+from orrery_analytic.logs.table import Problem, Reader, Reading
+from orrery_analytic.logs.text import excerpt, strip_prefix
+
+__all__ = ["READER"]
+
+# What a name says, flattened to small letters; the first that fits.
+_ROLES = (
+    ("algbw", re.compile(r"alg\w*b(?:w|andwidth)")),
+    ("busbw", re.compile(r"bus\w*b(?:w|andwidth)")),
+    ("wrong", re.compile(r"#?n?wrong|error|outofbounds")),
+    ("ignored", re.compile(r"timestamp|nodes$|ranksper|pernode|cycle")),
+    ("gpus_per_rank", re.compile(r"gpusperrank")),
+    ("in_place", re.compile(r"is_?inplace$|inplace$")),
+    ("time", re.compile(r"time|latency")),
+    ("size", re.compile(r"size|bytes|^b$")),
+    ("count", re.compile(r"count|elements")),
+    ("reduction", re.compile(r"redop|^op$")),
+    ("root", re.compile(r"^root")),
+    ("datatype", re.compile(r"type")),
+    ("collective", re.compile(r"collective|^name|^test|operation|^algo")),
+    ("ranks", re.compile(r"ranks|gpus|nproc|worldsize")),
+)
+_TWICE = {"time", "algbw", "busbw", "wrong"}
+_UNITS = {"us": 1e6, "ms": 1e3, "ns": 1e9, "s": 1.0}
+_UNIT = re.compile(r"(?:time|latency)[ _]?[(\[]?(us|ms|ns|s)[)\]]?(?:\.\d+)?$")
+_PLACE = re.compile(r"(?P<out>oop|outofplace)|(?P<within>^ip|inplace)")
+_SIGNS = ("algbw", "busbw", "alg_bw", "bus_bw", "bus bw", "bus bandwidth", "algorithm bandwidth")
+_DELIMITERS = (",", ";", "\t")
+_TOLD = ("count", "datatype", "reduction", "root", "in_place", "collective", "ranks", "gpus_per_rank")
+_GIGA = 1e9
+
+
+class _Column(NamedTuple):
+    """What a column holds; `in_place` counts where a result can come twice."""
+
+    role: str
+    in_place: bool
+    units_per_second: float = 1e6
+
+
+def _column(name: str, seen: set[tuple[str, bool]]) -> _Column:
+    """Return what the column of that name holds, after those in `seen`."""
+    low = name.strip().strip('"').lower()
+    flat = re.sub(r"[^a-z#_]", "", low).replace("_", "")
+    role = next((role for role, pattern in _ROLES if pattern.search(flat)), "ignored")
+    if role not in _TWICE:
+        return _Column(role, False)
+    place = _PLACE.search(flat)
+    in_place = bool(place and place["within"]) or (not place and (role, False) in seen)
+    unit = _UNIT.search(low)
+    return _Column(role, in_place, _UNITS[unit[1]] if unit else 1e6)
+
+
+def _columns(cells: Sequence[str]) -> list[_Column]:
+    """Return the columns that a header names, [] if the cells are none: it has a size, a time and a bandwidth."""
+    columns: list[_Column] = []
+    for cell in cells:
+        columns.append(_column(cell, {(column.role, column.in_place) for column in columns}))
+    roles = {column.role for column in columns}
+    known = {"size", "time"} <= roles and roles & {"algbw", "busbw"}
+    return columns if known and len(cells) < 100 and not any(_is_number(cell) for cell in cells) else []
+
+
+def _is_number(cell: str) -> bool:
+    value = number(cell.strip())
+    return value is not None and not math.isnan(value)
+
+
+class _Result(NamedTuple):
+    """Where the values of a result stand in a row; -1 for one that is not there, which is the empty last cell."""
+
+    in_place: bool
+    units_per_second: float
+    time: int
+    algbw: int
+    busbw: int
+    wrong: int
+
+
+def _results(columns: Sequence[_Column]) -> list[_Result]:
+    results = []
+    for in_place in (False, True):
+        at = {column.role: place for place, column in enumerate(columns) if column.in_place is in_place}
+        if "time" in at:
+            scale = columns[at["time"]].units_per_second
+            places = [at.get(role, -1) for role in ("time", "algbw", "busbw", "wrong")]
+            results.append(_Result(in_place, scale, *places))
+    return results
+
+
+@dataclass
+class _Parser:
+    reading: Reading = field(default_factory=Reading)
+    delimiter: str = ","
+    width: int = 0
+    nodes_unnamed: bool = False
+    at: dict[str, int] = field(default_factory=dict)
+    results: list[_Result] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    test: tuple[str, str, str] = ("", "", "")
+    """Collective, ranks and GPUs a rank, as the rows above say them."""
+
+    def close(self) -> None:
+        """End a table: its rows become a block."""
+        if self.points:
+            collective, ranks, each = self.test
+            total = _value(ranks) * (_value(each) if _value(each) > 0 else 1)
+            known = total >= 1 and total.is_integer()
+            self.reading.blocks.append(block(self.points, Run(collective[:40], ranks=total if known else math.nan)))
+        self.points = []
+
+    def line(self, number_: int, line: str) -> None:
+        """Take a line."""
+        low = "" if line[:1].isdecimal() else line.lower()
+        if "{" not in low and any(sign in low for sign in _SIGNS):
+            text = strip_prefix(line).lstrip("# ")
+            for delimiter in _DELIMITERS:
+                if text.count(delimiter) > 1 and (columns := _columns(_cells(text, delimiter))):
+                    self.header(columns, delimiter)
+                    self.reading.seen = self.reading.seen or Problem(number_, excerpt(line))
+                    return
+        if self.width and line.count(self.delimiter) > 1:
+            bare = line.partition(self.delimiter)[0].isdecimal()
+            self.row(number_, line, _cells(line if bare else strip_prefix(line), self.delimiter))
+
+    def header(self, columns: Sequence[_Column], delimiter: str) -> None:
+        """Begin a table."""
+        self.close()
+        self.delimiter, self.width, self.results = delimiter, len(columns), _results(columns)
+        self.at = {column.role: place for place, column in enumerate(columns) if column.role not in _TWICE}
+        # rccl-tests writes nodes, which its header leaves out.
+        self.nodes_unnamed = "gpus_per_rank" in self.at and self.at.get("collective") == 1
+
+    def row(self, number_: int, line: str, cells: list[str]) -> None:
+        """Take a row: its points are those results whose time is a number."""
+        if self.nodes_unnamed and len(cells) == self.width + 1:
+            del cells[2]
+        fault = "" if len(cells) == self.width else f"{len(cells)} values where the header names {self.width}"
+        cells += [""] * max(1, self.width + 1 - len(cells))
+        cells[-1] = ""
+        count, datatype, reduction, root, flag, *test = (cells[self.at.get(role, -1)] for role in _TOLD)
+        size = _value(cells[self.at["size"]])
+        if not (size >= 0 and size.is_integer()):
+            if sum(not math.isnan(_value(cell)) for cell in cells) > 2:
+                self.reading.problems.append(Problem(number_, f"no size where the header says: {excerpt(line)}"))
+            return
+        if tuple(test) != self.test:
+            self.close()
+            self.test = (test[0], test[1], test[2])
+        told = (_value(count), datatype[:20], reduction[:20], _value(root))
+        flagged = flag.lower() in ("1", "true", "yes", "in-place", "inplace")
+        for result in self.results:
+            seconds = _value(cells[result.time]) / result.units_per_second
+            if not seconds >= 0:
+                fault = fault or "no measured time"
+                continue
+            bandwidths = (_value(cells[result.algbw]) * _GIGA, _value(cells[result.busbw]) * _GIGA)
+            check = (_value(cells[result.wrong]), math.nan)
+            place = result.in_place or flagged
+            self.points.append(Point(number_, size, *told, place, seconds, math.nan, *bandwidths, *check))
+        if fault:
+            self.reading.problems.append(Problem(number_, f"{fault}: {excerpt(line)}"))
+
+
+def _cells(text: str, delimiter: str) -> list[str]:
+    if '"' not in text:
+        return [cell.strip() for cell in text.split(delimiter)]
+    # A carriage return inside a line is the one thing that the csv module refuses.
+    rows = csv.reader([text.replace("\r", " ")], delimiter=delimiter, skipinitialspace=True)
+    return [cell.strip() for cell in next(rows, [])]
+
+
+def _value(cell: str) -> float:
+    """Return a number, NaN where there is none."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) and "_" not in cell else math.nan
+
+
+def _may_hold(text: str) -> bool:
+    low = text.lower()
+    return any(sign in low for sign in _SIGNS) and any(delimiter in text for delimiter in _DELIMITERS)
+
+
+def _parse(lines: list[str]) -> Reading:
+    parser = _Parser()
+    for number_, line in enumerate(lines, 1):
+        if any(delimiter in line for delimiter in _DELIMITERS):
+            parser.line(number_, line)
+    parser.close()
+    return parser.reading
+
+
+READER = Reader(
+    "nccl-tests results as comma-separated values",
+    "a header that names size, time and algbw or busbw",
+    _may_hold,
+    _parse,
+)

@@ -123,7 +123,7 @@ def collective_cost(
         cost += Cost(validity=_OTHER_ROOTS.get((place, algorithm), ""))
     if reduction == "printed" and place in _REDUCING:
         cost = _with_printed_reduction(cost, buffer_sizes(place)[0], network)
-    return cost + device
+    return cost + (device.at(P=P) if "P" in cost.fixed else device)
 
 
 def _with_printed_reduction(cost: Cost, m: sp.Expr, network: Network) -> Cost:

@@ -1,0 +1,294 @@
+"""`crossover`: where one of two costs becomes the cheaper one."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from orrery_analytic.algebra.cases import Case, closed_cases
+from orrery_analytic.algebra.exact import as_fraction, exact_cost, numbers_for
+from orrery_analytic.algebra.lines import Lines
+from orrery_analytic.algebra.local import border_formula
+from orrery_analytic.algebra.stretches import Stretch, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.cost import Cost
+from orrery_analytic.decisions.whole import whole
+from orrery_analytic.errors import QuantityError
+from orrery_analytic.symbols import describe
+from orrery_analytic.units import shown
+
+__all__ = ["Crossover", "crossover", "symbol_of"]
+
+_MOST_RANKS = 2**20
+_RATES = ("R",)
+_SWAPPED = {"below": "above", "above": "below"}
+_SWAP = re.compile("below|above")
+
+
+def symbol_of(symbol: str | sp.Symbol) -> sp.Symbol:
+    """Return the symbol of the package that a name, or a SymPy symbol of that name, stands for.
+
+    Raises
+    ------
+    UnknownNameError
+        If no formula of this package has such a symbol.
+    QuantityError
+        If it is no name and no symbol.
+    """
+    name = symbol.name if isinstance(symbol, sp.Symbol) else symbol
+    if not isinstance(name, str):
+        raise QuantityError(f'a symbol or its name, such as "n", is allowed, but {shown(symbol)} was given.')
+    return describe(name).symbol
+
+
+@dataclass(frozen=True, repr=False)
+class Crossover:
+    """Where one of two costs, a and b, becomes the cheaper one. Made by `crossover`.
+
+    Parameters
+    ----------
+    symbol : SymPy symbol
+        What is varied.
+    a, b : Cost
+    """
+
+    symbol: sp.Symbol
+    a: Cost
+    b: Cost
+
+    @cached_property
+    def _closed(self) -> tuple[tuple[Case, ...], str]:
+        if self.symbol.name == "P":
+            same = sp.expand(self.a.total - self.b.total) == 0
+            return ((Case(None, (), "equal"),), "") if same else ((), "no closed form in P; ask for the intervals")
+        if self.symbol.name in _RATES:  # costs are lines in one over a rate
+            inverse = sp.Symbol(f"1/{self.symbol.name}", positive=True)
+            a, b = (cost.total.subs(self.symbol, 1 / inverse) for cost in (self.a, self.b))
+            cases, note = closed_cases(a, b, inverse)
+            turned = (
+                Case(c.point and 1 / c.point, c.conditions, _SWAP.sub(lambda m: _SWAPPED[m[0]], c.cheaper))
+                for c in cases
+            )
+            return tuple(turned), note
+        return closed_cases(self.a.total, self.b.total, self.symbol)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """One for each choice among the branches of maxima: point, conditions, and which is cheaper around it."""
+        return self._closed[0]
+
+    @property
+    def note(self) -> str:
+        """Why there is no closed form, or not for all P; empty where there is."""
+        return self._closed[1]
+
+    @property
+    def points(self) -> tuple[sp.Expr, ...]:
+        """Where the two are equal, as formulas; each holds under the `conditions` at its place."""
+        return tuple(case.point for case in self.cases if case.point is not None)
+
+    @property
+    def conditions(self) -> tuple[tuple[Boolean, ...], ...]:
+        """For each of `points` what must hold; `symbol` stands for the point."""
+        return tuple(case.conditions for case in self.cases if case.point is not None)
+
+    @property
+    def cheaper(self) -> str:
+        """Which is cheaper on either side, as text: "a below, b above", "a", "equal"; over P where that changes it."""
+        rows = [
+            (case.cheaper, " and ".join(map(str, case.conditions)))
+            for case in self.cases
+            if "jumps" not in case.cheaper
+        ]
+        return "; ".join(f"{text} where {where}" if where else text for text, where in rows) or self.note
+
+    def intervals(self, machine: Any = None, first: Any = None, last: Any = None, **values: Any) -> tuple[Stretch, ...]:
+        """Return the exact stretches over which a, or b, is the cheaper one.
+
+        Parameters
+        ----------
+        machine : Machine or mapping of symbol name to number, optional
+        first, last : number, optional
+            The range: of n whole bytes from 1, of P whole numbers from 2 to 1024 (at most 2**20), of a parameter real
+            numbers from 0.
+        **values : number
+            For symbols by name, P and n too; they go before the machine's.
+
+        Returns
+        -------
+        tuple of Stretch
+            (first, last, cheaper), ascending. Of n and P no number lies in two of them; of a parameter neighbours share
+            their border.
+
+        Raises
+        ------
+        UnknownNameError
+            If a symbol has no number, or the costs do not have one that was given.
+        QuantityError
+            For numbers out of range.
+
+        A float is taken as the decimal that it prints as, and nothing is rounded then. Of P, floats decide where they
+        differ by more than 1e-9, and fractions where they do not.
+        """
+        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
+        if self.symbol.name == "P":
+            least = int(whole("first", 2 if first is None else first, 1, _MOST_RANKS))
+            most = int(whole("last", 1024 if last is None else last, least, _MOST_RANKS))
+            return over_ranks(self.a, self.b, numbers, least, most)
+        start, stop = self._range(first, last)
+        a, b = self._lines(numbers, start, stop)
+        if self.symbol.name == "n":
+            return over_whole(a, b, start, stop)
+        found = over_reals(a, b, start, stop)
+        if self.symbol.name not in _RATES:
+            return found
+        return tuple(Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in reversed(found) if s.last)
+
+    def at(self, machine: Any = None, **values: Any) -> tuple[float, ...]:
+        """Return where another one of the two becomes the cheaper one, in SI units, ascending; empty if nowhere.
+
+        Of n real numbers of bytes, at least 1; of P the first number of ranks of each new stretch, up to 1024. Takes
+        what `intervals` takes, and raises what that raises.
+        """
+        if self.symbol.name == "P":
+            return tuple(stretch.first for stretch in self.intervals(machine, **values)[1:])
+        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
+        start, stop = self._range(None, None)
+        found = [float(x) for x in borders(*self._lines(numbers, start, stop), start, stop)]
+        return tuple(sorted(1 / x for x in found if x)) if self.symbol.name in _RATES else tuple(found)
+
+    def formulas(self, machine: Any = None, **values: Any) -> tuple[tuple[float, sp.Expr | None], ...]:
+        """Return each number that `at` returns with its formula, for the branches of maxima that hold there.
+
+        The formula is None where a cost jumps, and for the rare cost that is no formula at one P either. In P there is
+        none. Takes what `intervals` takes, and raises what that raises.
+        """
+        if self.symbol.name == "P":
+            return tuple((x, None) for x in self.at(machine, **values))
+        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
+        a, b, x = self.a.total, self.b.total, self.symbol
+        start, stop = self._range(None, None)
+        found = borders(*self._lines(numbers, start, stop), start, stop)
+        if x.name not in _RATES:
+            return tuple((float(at), border_formula(a, b, x, at, numbers)) for at in found)
+        a, b = (e.subs(x, 1 / x) for e in (a, b))
+        rows = [(float(1 / at), border_formula(a, b, x, at, numbers)) for at in reversed(found) if at]
+        return tuple((at, e and 1 / e) for at, e in rows)
+
+    def __call__(self, **values: Any) -> tuple[float, ...]:
+        """Return `at` of these numbers alone."""
+        return self.at(None, **values)
+
+    def _range(self, first: Any, last: Any) -> tuple[Fraction, Fraction | None]:
+        if self.symbol.name == "n":
+            start = Fraction(int(whole("first", 1 if first is None else first, 1)))
+            return start, None if last is None or last == inf else Fraction(int(whole("last", last, int(start))))
+        start = as_fraction("first", 0 if first is None else first)
+        stop = None if last is None or last == inf else as_fraction("last", last)
+        if stop is not None and stop < start:
+            raise QuantityError(f"last = {shown(last)} lies below first = {shown(first)}.")
+        if self.symbol.name in _RATES:
+            return (Fraction(0) if stop is None else 1 / stop), 1 / start if start else None
+        return start, stop
+
+    def _lines(self, numbers: Mapping[str, Fraction], first: Fraction, last: Fraction | None) -> tuple[Any, Any]:
+        x = Lines.identity(first, last)
+        values = {**numbers, self.symbol.name: x}
+        rate = self.symbol if self.symbol.name in _RATES else None
+        a, b = (exact_cost(_inverted(cost, rate) if rate else cost, values) for cost in (self.a, self.b))
+        return a, b
+
+    def __repr__(self) -> str:
+        lines = [f"{self.symbol.name}: {self.cheaper}"]
+        for point, conditions in zip(self.points, self.conditions, strict=True):
+            where = f"  if {' and '.join(map(str, conditions))}" if conditions else ""
+            lines.append(f"  {self.symbol.name} = {point}{where}")
+        return "\n".join([*lines, *([self.note] if self.note and self.cases else [])])
+
+    def _repr_latex_(self) -> str:
+        rows = []
+        for point, conditions in zip(self.points, self.conditions, strict=True):
+            where = r",\quad " + r" \wedge ".join(map(sp.latex, conditions)) if conditions else ""
+            rows.append(f"{sp.latex(self.symbol)}^* = {sp.latex(point)}{where}")
+        body = r" \\ ".join(rows) or rf"\text{{{self.cheaper.replace('_', ' ')}}}"
+        return (
+            rf"$\displaystyle \begin{{array}}{{l}} {body} \end{{array}}$"
+            if len(rows) > 1
+            else rf"$\displaystyle {body}$"
+        )
+
+    def _repr_html_(self) -> str:
+        left = "style='text-align:left'"
+        rows = "".join(
+            f"<tr><td {left}>{'' if c.point is None else f'${sp.latex(c.point)}$'}</td>"
+            f"<td {left}>{', '.join(f'${sp.latex(k)}$' for k in c.conditions)}</td>"
+            f"<td {left}>{html.escape(c.cheaper)}</td></tr>"
+            for c in self.cases
+        )
+        head = f"<tr><th {left}>${sp.latex(self.symbol)}$</th><th {left}>if</th><th {left}>cheaper</th></tr>"
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{note}"
+
+
+def _inverted(cost: Cost, rate: sp.Symbol) -> Cost:
+    """Return a cost whose rate stands for one over it."""
+    local, collective = ({k: e.subs(rate, 1 / rate) for k, e in part.items()} for part in (cost.local, cost.collective))
+    return Cost(local, cost.validity, collective, cost.fixed)
+
+
+def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
+    r"""Return where one of two costs becomes the cheaper one, as formulas and in exact numbers.
+
+    Costs are lines, piece by piece, in n and in each parameter of a machine (in one over a rate). Where
+    :math:`a = a_0 + a_1 x` and :math:`b = b_0 + b_1 x` they cross at :math:`x^* = (b_0 - a_0) / (a_1 - b_1)`; of a Max
+    or a Piecewise each choice of branches is one case, with the conditions under which it holds.
+
+    Parameters
+    ----------
+    cost_a, cost_b : Cost
+        In the answer they are a and b. ``cost.at(P=128)`` gives formulas at one P.
+    symbol : str or SymPy symbol
+        "n" (bytes), a parameter of a machine ("alpha", "beta", "L", "alpha_gdr" ...), or "P".
+
+    Returns
+    -------
+    Crossover
+        `.points`, `.conditions`, `.cheaper` in words, `.cases`; `.intervals(machine, P=128)` exact stretches and
+        `.at(machine, P=128)` the numbers. In P there are intervals alone.
+
+    Raises
+    ------
+    UnknownNameError
+        If no formula of this package has such a symbol.
+    QuantityError
+        If a cost is no `Cost`, or has a number for the symbol already.
+
+    Words over P are decided for P = 2 to 1024, for all positive values of the parameters. A cost that is a walk along
+    the bits of P, such as bcast scatter_allgather, has no closed form in P: `.note` says so, and intervals are exact.
+    Source: derived.
+
+    Examples
+    --------
+    >>> import orrery_analytic as oa
+    >>> doubling, ring = (oa.collective_cost("allreduce", name) for name in ("recursive_doubling", "ring"))
+    >>> crossing = oa.crossover(doubling, ring, "n")
+    >>> crossing.cheaper
+    'a below, b above'
+    >>> crossing.intervals(P=8, alpha=2e-6, beta=1e-10, gamma=1e-10)[0]
+    Stretch(first=1, last=65185, cheaper='a')
+    """
+    found = symbol_of(symbol)
+    for which, cost in (("cost_a", cost_a), ("cost_b", cost_b)):
+        if not isinstance(cost, Cost):
+            raise QuantityError(f"{which} must be a Cost, such as collective_cost gives, but {shown(cost)} was given.")
+        if found.name in cost.fixed:
+            raise QuantityError(f"{which} has a number for {found.name} already: there is nothing to vary.")
+    return Crossover(found, cost_a, cost_b)

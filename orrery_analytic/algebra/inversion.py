@@ -1,0 +1,128 @@
+"""`invert`: what a machine must be like for one cost to beat another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import sympy as sp
+
+from orrery_analytic.algebra.crossover import crossover
+from orrery_analytic.cost import Cost
+from orrery_analytic.errors import unknown_name
+from orrery_analytic.units import readable
+
+__all__ = ["Inversion", "invert"]
+
+
+@dataclass(frozen=True, repr=False)
+class Inversion:
+    """The values of one key of a machine with which a beats b. Made by `invert`.
+
+    Parameters
+    ----------
+    key, unit : str
+        The key of the machine file, and the SI unit of its values.
+    wins : tuple of (float, float)
+        From, to: with a value in between a costs less than b; at a border they cost the same.
+    ties : tuple of (float, float)
+        Where they cost the same.
+    formulas : tuple of SymPy expressions
+        The borders, in ascending order of the symbol; None where there is no formula.
+    symbol : str
+        The symbol of the formulas: a bandwidth is one over it.
+    now : float or None
+        The machine's own value.
+    """
+
+    key: str
+    unit: str
+    wins: tuple[tuple[float, float], ...]
+    ties: tuple[tuple[float, float], ...]
+    formulas: tuple[sp.Expr | None, ...]
+    symbol: str
+    now: float | None
+
+    @property
+    def holds_now(self) -> bool | None:
+        """Whether a beats b with the machine's own value; None where it has none."""
+        return None if self.now is None else any(low < self.now < high for low, high in self.wins)
+
+    def __repr__(self) -> str:
+        def told(low: float, high: float) -> str:
+            if low == 0 and high == inf:
+                return "any"
+            if high == inf:
+                return f"more than {readable(low, self.unit)}"
+            below = f"less than {readable(high, self.unit)}"
+            return below if low == 0 else f"more than {readable(low, self.unit)} and {below}"
+
+        found = " or ".join(told(*pair) for pair in self.wins) or "none"
+        now = "" if self.now is None else f" (now {readable(self.now, self.unit)})"
+        rows = [f"  {self.symbol} = {e}" for e in self.formulas if e is not None]
+        return "\n".join([f"{self.key} for a to beat b: {found}{now}", *rows])
+
+
+def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: Any) -> Inversion:
+    r"""Return which values of one key of a machine make a beat b at given P and n.
+
+    Costs are lines in each parameter, so that the border is a quotient, as in `crossover`; of a bandwidth, whose symbol
+    is one over it, the border is one over that.
+
+    Parameters
+    ----------
+    cost_a, cost_b : Cost
+        Both on the same machine: a parameter that both hold is changed in both.
+    key : str
+        A key of the machine file, "bandwidth", "latency", "gdr_latency" ..., or the symbol itself ("beta").
+    machine : Machine or mapping of symbol name to number, optional
+    **values : number
+        P, n and other symbols by name; they go before the machine's.
+
+    Returns
+    -------
+    Inversion
+        `.wins` in SI units, `.formulas`, `.holds_now`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such key, or a symbol has no number.
+    QuantityError
+        For numbers out of range.
+
+    Source: derived.
+
+    Examples
+    --------
+    >>> import orrery_analytic as oa
+    >>> doubling, ring = (oa.collective_cost("allreduce", name) for name in ("recursive_doubling", "ring"))
+    >>> found = oa.invert(ring, doubling, "latency", P=8, n=65536, beta=1e-10, gamma=1e-10)
+    >>> print(repr(found).splitlines()[0])
+    latency for a to beat b: less than 2.01 us
+    """
+    from orrery_analytic.machines.keys import MACHINE_KEYS  # its package needs pydantic
+
+    keys = {name: info for name, info in MACHINE_KEYS.items() if info.symbol}
+    by_symbol = {info.symbol: info for info in keys.values()}
+    info = keys.get(key) or by_symbol.get(key) if isinstance(key, str) else None
+    if info is None or info.symbol is None:
+        raise unknown_name("key of a machine with a symbol", key, keys)
+    symbol, inverse = info.symbol, info.inverse and key != info.symbol
+    unit = "s/B" if info.inverse and not inverse else info.unit
+    crossing = crossover(cost_a, cost_b, symbol)
+    found = crossing.intervals(machine, **values)
+    wins, ties = (
+        tuple(sorted(_turned(s.first, s.last) if inverse else (s.first, s.last) for s in found if s.cheaper == word))
+        for word in ("a", "equal")
+    )
+    formulas = tuple(formula for _, formula in crossing.formulas(machine, **values))
+    parameters = getattr(machine, "parameters", machine or {})
+    now = parameters.get(symbol)
+    return Inversion(info.key if unit == info.unit else symbol, unit, wins, ties, formulas, symbol,
+                     1 / now if inverse and now else now)  # fmt: skip
+
+
+def _turned(first: float, last: float) -> tuple[float, float]:
+    return (1 / last, 1 / first if first else inf)

@@ -80,7 +80,7 @@ def test_what_is_no_log(tmp_path: Path) -> None:
         read(closed)
 
 
-@pytest.mark.parametrize("text", ["\n", "hello\n1 2 3\n", "#bytes #repetitions t[usec]\n 0 1000 1.25\n"])
+@pytest.mark.parametrize("text", ["\n", "hello\n1 2 3\n", "#threads #repetitions t[msec]\n 0 1000 1.25\n"])
 def test_unknown_formats_say_what_was_looked_for_and_seen(text: str) -> None:
     with pytest.raises(ValueError, match="Looked for: OSU micro-benchmarks") as error:
         read(text)

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import gc
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 import pandas as pd
 
 from orrery_analytic.errors import FormatError
-from orrery_analytic.logs import osu
-from orrery_analytic.logs.table import COLUMNS, LogWarning, Problem, Reader, frame, warn
+from orrery_analytic.logs import (
+    bandwidth_test,
+    collbench,
+    imb,
+    nccl_csv,
+    nccl_json,
+    nccl_tests,
+    netgauge,
+    nvbandwidth,
+    osu,
+    pico,
+)
+from orrery_analytic.logs.refused import refusal
+from orrery_analytic.logs.table import COLUMNS, LogWarning, Problem, Reader, Reading, frame, warn
 from orrery_analytic.logs.text import excerpt, load, to_lines
 
 __all__ = ["COLUMNS", "LogWarning", "Problem", "read"]
 
 # A format is a module with a READER; the order does not matter.
-_READERS: tuple[Reader, ...] = (osu.READER,)
+_READERS: tuple[Reader, ...] = (
+    osu.READER,
+    netgauge.READER,
+    imb.READER,
+    nvbandwidth.READER,
+    bandwidth_test.READER,
+    pico.READER,
+    collbench.READER,
+    nccl_tests.READER,
+    nccl_json.READER,
+    nccl_csv.READER,
+)
+
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w{2,60})=[^\s\"',]+")
 
 
 def read(source: object) -> pd.DataFrame:
@@ -47,9 +76,10 @@ def read(source: object) -> pd.DataFrame:
     """
     name, text = load(source)
     lines = to_lines(text)
-    readings = [(reader, reader.parse(lines)) for reader in _READERS if reader.may_hold(text)]
+    with _no_collection():
+        readings = [(reader, reading) for reader in _READERS for reading in reader.read(name, text, lines)]
     blocks = [block for _, reading in readings for block in reading.blocks]
-    problems = sorted(problem for _, reading in readings for problem in reading.problems)
+    problems = _problems([reading for _, reading in readings])
     if not blocks:
         seen = [(reader.name, reading.seen) for reader, reading in readings if reading.seen]
         recognised = [f"{format_} (line {place.line}: {place.text})" for format_, place in seen]
@@ -60,12 +90,48 @@ def read(source: object) -> pd.DataFrame:
     return table
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector away: of millions of small rows, none is garbage, and it looks at all of them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _problems(readings: Sequence[Reading]) -> list[Problem]:
+    """Return the problems in the order of their lines, but those of lines that another format claims."""
+    lines = {problem.line for reading in readings for problem in reading.problems}
+    claimed: dict[int, int] = {}
+    for at, reading in enumerate(readings if lines else ()):
+        claimed.update((line, at) for block in reading.blocks for line in lines.intersection(block.lines))
+    # Where nobody read a line, he knows best who read others.
+    for at in sorted(range(len(readings)), key=lambda at: not readings[at].blocks):
+        for problem in readings[at].problems:
+            claimed.setdefault(problem.line, at)
+    return sorted(
+        problem for at, reading in enumerate(readings) for problem in reading.problems if claimed[problem.line] == at
+    )
+
+
+def _without_values(line: str) -> str:
+    """Leave out the values of environment variables: a log that people show to others may hold secrets there."""
+    return _ASSIGNED.sub(r"\1=...", line)
+
+
 def _nothing_in(name: str, lines: list[str], recognised: list[str], problems: list[Problem]) -> str:
     """Say what was looked for, what was recognised, and what is there instead of measured rows."""
     known = "; ".join(f"{reader.name} ({reader.looks_for})" for reader in _READERS)
     filled = (number for number, line in enumerate(lines, 1) if line.strip())
-    first = [f"line {number}: {excerpt(lines[number - 1])}" for number in islice(filled, 3)]
-    text = f"{name} holds no measured row"
-    text += f", though it looks like {', '.join(recognised)}." if recognised else " of a known format."
+    first = [f"line {number}: {excerpt(_without_values(lines[number - 1]))}" for number in islice(filled, 3)]
+    kind = None if recognised else refusal(lines)
+    if kind:
+        text = f"{name} is no log of a benchmark, but {kind}"
+    else:
+        text = f"{name} holds no measured row"
+        text += f", though it looks like {', '.join(recognised)}." if recognised else " of a known format."
     text += "".join(f" Line {problem.line}: {problem.text}." for problem in problems[:3])
     return f"{text} Looked for: {known}. It begins with {'; '.join(first) or 'nothing: it is empty'}."

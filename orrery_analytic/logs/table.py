@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ COLUMNS: dict[str, tuple[type, str]] = {
     "table": (np.int64, "number of the table in the file, from 0"),
     "benchmark": (object, "program that measured, such as osu_allreduce"),
     "version": (object, "its version"),
-    "collective": (object, "allreduce, iallreduce ...; p2p for send and receive; get, put ... for one-sided"),
+    "collective": (object, "allreduce ...; p2p for send and receive; get, put ... one-sided; copy between memories"),
     "datatype": (object, "type of an element, as printed"),
     "buffers": (object, "host, device or managed; mixed where sender and receiver differ"),
     "send_buffer": (object, "memory of the sender"),
@@ -38,6 +38,42 @@ COLUMNS: dict[str, tuple[type, str]] = {
     "overlap": (np.float64, "non-blocking: fraction of the operation hidden behind the work"),
     "in_place": (object, "True where the receive buffer was also the send buffer"),
     "validation": (object, "pass or fail"),
+    "algorithm": (object, "algorithm that was forced, as printed"),
+    "library": (object, "library that ran it, with its version, as printed"),
+    "nodes": (np.float64, "nodes that took part"),
+    "mean_seconds": (np.float64, "mean over the iterations, where seconds is their median"),
+    "best_seconds": (np.float64, "shortest iteration"),
+    "p90_seconds": (np.float64, "nine iterations of ten are no longer"),
+    "source": (object, "where a copy comes from: host, host 1, GPU 0 ..."),
+    "destination": (object, "where it goes"),
+    "operation": (object, "of one rank in a trace: send, recv ..."),
+    "rank": (np.float64, "rank whose operation it is"),
+    "peer": (np.float64, "the rank that it sends to, or receives from"),
+    "step": (np.float64, "step of the algorithm, as the program numbered it"),
+    "start_seconds": (np.float64, "begin of the operation, after that of the first one in the file"),
+    "end_seconds": (np.float64, "its end"),
+    "issue_seconds": (np.float64, "from its begin until its rank waits for it"),
+    "messages": (np.float64, "netgauge: messages of a train, the n of PRTT(n,0,s)"),
+    "round_trip_seconds": (np.float64, "netgauge: PRTT(1,0,s)"),
+    "train_seconds": (np.float64, "netgauge: PRTT(n,0,s), messages back to back"),
+    "spaced_train_seconds": (np.float64, "netgauge: PRTT(n,PRTT(1,0,s),s), messages a round trip apart"),
+    "L": (np.float64, "netgauge: LogGP latency, seconds"),
+    "o_send": (np.float64, "netgauge: LogGP overhead of the sender, seconds"),
+    "o_recv": (np.float64, "netgauge: LogGP overhead of the receiver, seconds"),
+    "g": (np.float64, "netgauge: LogGP gap between messages, seconds, from all rows up to this one"),
+    "G": (np.float64, "netgauge: LogGP gap per byte, seconds per byte, likewise"),
+    "count": (np.float64, "nccl-tests: elements that the call passes, as printed"),
+    "requested_bytes": (np.float64, "nccl-tests: size asked for, before the tool rounds it"),
+    "reduction": (object, "nccl-tests: sum, prod, max, min, avg, mulsum; none"),
+    "root": (np.float64, "rank of the root; -1 where there is none"),
+    "algbw_bytes_per_s": (np.float64, "nccl-tests: size over time, as printed"),
+    "busbw_bytes_per_s": (np.float64, "nccl-tests: that times a factor of the ranks, as printed; no speed of a link"),
+    "wrong": (np.float64, "nccl-tests: elements with a wrong result"),
+    "deviation": (np.float64, "nccl-tests before 2.11: largest deviation from the right result"),
+    "enqueue_seconds": (np.float64, "nccl-tests -C 1: time until the CPU has enqueued the operation"),
+    "warmup_iterations": (np.float64, "repetitions before the measured ones"),
+    "device": (object, "model of the accelerator, as printed"),
+    "lsqu": (np.float64, "netgauge: residual of the fit of g and G, as printed"),
 }
 
 # Python shows this many; all are in the table's attrs.
@@ -79,12 +115,30 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format: its name, what betrays it (for messages), a fast look whether it may be there, and its parser."""
+    """A format: its name, what betrays it (for messages), a fast look whether it may be there, and its parsers.
+
+    `parse` takes lines, which are cut where they are too long for a row; `parse_text` the whole text, for JSON.
+    `from_name` gives what only the name of a file says, by column of the table.
+    """
 
     name: str
     looks_for: str
     may_hold: Callable[[str], bool]
-    parse: Callable[[list[str]], Reading]
+    parse: Callable[[list[str]], Reading] | None = None
+    parse_text: Callable[[str], Reading] | None = None
+    from_name: Callable[[str], Mapping[str, Any]] | None = None
+
+    def read(self, name: str, text: str, lines: list[str]) -> list[Reading]:
+        """Return what each of its parsers made of a log."""
+        if not self.may_hold(text):
+            return []
+        readings = [self.parse(lines)] if self.parse else []
+        readings += [self.parse_text(text)] if self.parse_text else []
+        if self.from_name:
+            named = self.from_name(name)
+            for reading in readings:
+                reading.blocks = [replace(block, constants={**named, **block.constants}) for block in reading.blocks]
+        return readings
 
 
 def frame(name: str, blocks: Sequence[Block]) -> pd.DataFrame:
@@ -109,17 +163,25 @@ def frame(name: str, blocks: Sequence[Block]) -> pd.DataFrame:
         "line": np.concatenate([block.lines for block in ordered]),
         "table": np.repeat(np.arange(len(ordered)), lengths),
     }
+    varying = {column for block in ordered for column in block.columns}
+    fixed = {column for block in ordered for column in block.constants}
     for column, (kind, _) in COLUMNS.items():
         if column in data:
             continue
-        if any(column in block.columns for block in ordered):
-            parts = [block.columns.get(column, [math.nan] * len(block.lines)) for block in ordered]
+        if column in varying:
+            parts = [
+                block.columns[column] if column in block.columns else [block.constants.get(column, math.nan)] * length
+                for block, length in zip(ordered, lengths, strict=True)
+            ]
             data[column] = np.concatenate([np.asarray(part, dtype=kind) for part in parts])
-        else:
+        elif column in fixed:
             constants = [block.constants.get(column, math.nan) for block in ordered]
             data[column] = np.repeat(np.array(constants, dtype=kind), lengths)
-    # With its type, or pandas would guess that of text from what it holds.
-    return pd.DataFrame({column: pd.Series(data[column], dtype=kind) for column, (kind, _) in COLUMNS.items()})
+        else:
+            data[column] = np.full(sum(lengths), math.nan, dtype=kind)
+    # With its type, or pandas would guess that of text from what it holds. Nobody else has these arrays: no copy.
+    series = {column: pd.Series(data[column], dtype=kind, copy=False) for column, (kind, _) in COLUMNS.items()}
+    return pd.DataFrame(series, copy=False)
 
 
 def warn(name: str, problems: Sequence[Problem], stacklevel: int) -> None:

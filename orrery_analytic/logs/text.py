@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orrery_analytic.errors import FileMissingError, FormatError
+from orrery_analytic.logs.refused import binary
 
 __all__ = ["excerpt", "load", "strip_prefix", "to_lines"]
 
@@ -89,6 +90,9 @@ def _decode(name: str, content: object) -> tuple[str, str]:
     data = bytes(content)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return name, data.decode("utf-16", errors="replace")  # what PowerShell's > writes
+    kind = binary(data)
+    if kind:
+        raise FormatError(f"{name} is binary, not a log of text: {kind}")
     start = data[:4096]
     if sum(byte < 9 or 13 < byte < 27 for byte in start) > max(4, len(start) / 50):
         raise FormatError(f"{name} is binary (it begins with {data[:8]!r}), not a log of text.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -137,9 +137,8 @@ def read_trace(source: object, predicted: Schedule | None = None, *, clocks: str
             'with "operation_type", "rank", "peer", "algo_idx" and times in each of "operations".'
         )
     warn(name, sorted(problems), stacklevel=2)
-    trace = _trace(Path(name).name, pairs, own, clocks)
-    notes = [*_ALWAYS, *_oddities(trace, pairs, orphans)]
-    trace = replace(trace, orphans=tuple(orphans), notes=tuple(notes))
+    trace = _trace(Path(name).name, pairs, orphans, clocks)
+    trace = replace(trace, notes=(*_ALWAYS, *_oddities(trace, pairs, orphans)))
     return trace if predicted is None else _against(trace, predicted)
 
 
@@ -161,30 +160,35 @@ def _by_line(each: Operation) -> int:
 
 
 def _trace(
-    name: str, pairs: Sequence[tuple[Operation, Operation]], found: Sequence[Operation], clocks: str
+    name: str, pairs: Sequence[tuple[Operation, Operation]], orphans: Sequence[Operation], clocks: str
 ) -> RecordedTrace:
+    found = [*(each for pair in pairs for each in pair), *orphans]
     first = min(each.start for each in found)
     zeros: dict[int, int] = {}
     for each in found:
         zeros[each.rank] = min(zeros.get(each.rank, each.start), each.start) if clocks == "separate" else first
-    made = [
-        (
-            Message(
-                send.rank, send.peer, None, send.step,
-                (send.start - zeros[send.rank]) / 1e9, (receive.end - zeros[receive.rank]) / 1e9,
-            ),
-            send,
-            receive,
-        )
-        for send, receive in pairs
-    ]  # fmt: skip
+    made = [(_message(send, receive, zeros), send, receive) for send, receive in pairs]
     made.sort(key=lambda each: each[0].end)
     messages, sends, receives = zip(*made, strict=True)
     P = 1 + max(max(each.rank, each.peer) for each in found)
     finish = [0.0] * P
     for each in found:
         finish[each.rank] = max(finish[each.rank], (each.end - zeros[each.rank]) / 1e9)
-    return RecordedTrace(P, messages, (), tuple(finish), (), name, sends, receives)
+    alone = [_message(each, None, zeros) if each.kind == "send" else _message(None, each, zeros) for each in orphans]
+    return RecordedTrace(
+        P, messages, (), tuple(finish), name=name, unmatched=tuple(alone),
+        sends=sends, receives=receives, orphans=tuple(orphans),
+    )  # fmt: skip
+
+
+def _message(send: Operation | None, receive: Operation | None, zeros: Mapping[int, int]) -> Message:
+    """Return a message by its ends, of which one may be unknown."""
+    start = None if send is None else (send.start - zeros[send.rank]) / 1e9
+    end = None if receive is None else (receive.end - zeros[receive.rank]) / 1e9
+    one = send or receive
+    assert one is not None
+    ends = (one.rank, one.peer) if one is send else (one.peer, one.rank)
+    return Message(*ends, None, one.step, start, end)
 
 
 def _oddities(

@@ -38,7 +38,7 @@ def messages_of(schedule: Schedule | Trace) -> tuple[Message, ...]:
         If they are more than a picture can show.
     """
     if isinstance(schedule, Trace):
-        found = sorted(schedule.messages, key=lambda message: message.round)
+        found = sorted((*schedule.messages, *schedule.unmatched), key=lambda message: message.round)
     else:
         rounds = enumerate(schedule.rounds())
         found = [Message(*message, k, None, None) for k, each in rounds for message in each.messages]

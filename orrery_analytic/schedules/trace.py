@@ -71,6 +71,8 @@ class Trace:
         collective. Of several, one. Empty where it is not known.
     name : str
         For people.
+    unmatched : tuple of `Message`
+        In a record of a real run, those of which one end alone is known: the other one is None.
     """
 
     P: int
@@ -79,6 +81,7 @@ class Trace:
     finish: tuple[Any, ...]
     path: tuple[Part, ...] = ()
     name: str = "trace"
+    unmatched: tuple[Message, ...] = ()
 
     @property
     def time(self) -> Any:
@@ -201,18 +204,18 @@ class _Gamma:
 class _Rendezvous(RendezvousTiming):
     inner: RendezvousTiming
     recorder: _Recorder
-    cards_per_node: int = 1  # so that the engine asks for cards, which it does first
+    cards_per_node: int = 1  # so that the engine asks for cards, and how long they are busy, first
     latest = staticmethod(_latest)
 
-    def cards(self, source: int, destination: int, m: int) -> tuple[int, int, Any] | None:
-        shared = self.inner.cards(source, destination, m)
-        if shared is None:
-            return None
+    def cards(self, source: int, destination: int) -> tuple[int, int] | None:
+        return self.inner.cards(source, destination)
+
+    def busy(self, source: int, destination: int, m: int) -> Any:
         event = self.recorder.message(source, destination, m)
-        return shared[0], shared[1], _Span(event, shared[2], ends=False)
+        return _Span(event, self.inner.busy(source, destination, m), ends=False)
 
     def duration(self, source: int, destination: int, m: int) -> Any:
-        shared = self.inner.cards(source, destination, m) is not None
+        shared = self.inner.cards(source, destination) is not None
         event = self.recorder.events[-1] if shared else self.recorder.message(source, destination, m)
         return _Span(event, self.inner.duration(source, destination, m))
 

@@ -15,7 +15,6 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from orrery_analytic.decisions import RuleFile
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.plots import style
 from orrery_analytic.selection.borders import Borders
@@ -105,23 +104,17 @@ def choice_map(
         _prepare(ax, sizes, _edges(ranks), first=i == 0 or axes is not None)
         if panel == "regret":
             _draw_regret(ax, shown, sizes, ranks, worst, bar=axes is None)
-            whose = "its" if isinstance(found, ChoiceMap) else f"{_library(shown)},"
+            whose = "its" if isinstance(found, ChoiceMap) else f"{shown.library},"
             ax.set_title(f"regret: {whose} time over the least", fontsize=9.5)
             seen |= {-1} if shown.data["regret"].isnull().any() else set()
             continue
         regions = shown.regions(panel)
         _draw_regions(ax, shown, regions, sizes, ranks)
-        ax.set_title(_TITLES[panel].format(_library(shown)), fontsize=9.5)
+        ax.set_title(_TITLES[panel].format(shown.library), fontsize=9.5)
         seen |= set(regions.choice.tolist())
     if axes is None and seen:
         _legend(drawn, maps[0], sorted(seen))
     return drawn
-
-
-def _library(found: ChoiceMap) -> str:
-    """Return whose choice it is: a version of Open MPI, or the name of a rule file."""
-    rules = str(found.data.attrs["rules"])
-    return rules if isinstance(found.search.setting.rules, RuleFile) else f"Open MPI {rules.removeprefix('openmpi-')}"
 
 
 def _figure(panels: Sequence[str]) -> list[Axes]:
@@ -253,10 +246,10 @@ def _name_regions(ax: Axes, found: ChoiceMap, cells: Any, edges: NDArray[Any], s
             )  # fmt: skip
 
 
-def _draw_regret(
-    ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray[Any], worst: float, bar: bool
-) -> None:
+def _draw_regret(ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray[Any], worst: float, bar: bool) -> None:
     """Draw the regret as a colour scale from 1 on, with lines where it reaches round numbers."""
+    from scipy import ndimage
+
     regret = found.data["regret"].to_numpy()
     known = np.isfinite(regret)
     if not known.all():
@@ -265,14 +258,12 @@ def _draw_regret(
         sizes, ranks, np.where(known, regret, np.nan), norm=LogNorm(1, worst), cmap="YlOrBr", shading="nearest",
         rasterized=True, zorder=1,
     )  # fmt: skip
-    levels = [level for level in _LEVELS if level < worst]
-    if levels:
-        from scipy import ndimage
-
-        # Many algorithms take powers of two, or even P, otherwise than their neighbours: lines would be all there is.
-        many = 7 if ranks.size >= 60 else 1
-        smooth = np.ma.array(ndimage.median_filter(np.where(known, regret, 1.0), size=(many, 3)), mask=~known)
-        lines = ax.contour(sizes, ranks, smooth, levels=levels, colors="black", linewidths=0.7, zorder=2)
+    # Many algorithms take powers of two, or even P, otherwise than their neighbours: lines would be all there is.
+    many = 7 if ranks.size >= 60 else 1
+    smooth = ndimage.median_filter(np.where(known, regret, 1.0), size=(many, 3))
+    if levels := [level for level in _LEVELS if level < smooth[known].max(initial=1.0)]:
+        masked = np.ma.array(smooth, mask=~known)
+        lines = ax.contour(sizes, ranks, masked, levels=levels, colors="black", linewidths=0.7, zorder=2)
         ax.clabel(lines, fmt=lambda level: f"{level:g}×", fontsize=7, inline_spacing=2)
     if bar:
         box, figure = ax.get_position(), ax.figure

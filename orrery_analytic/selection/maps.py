@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orrery_analytic.collectives.registry import list_algorithms
+from orrery_analytic.decisions import RuleFile
 from orrery_analytic.decisions.names import SELF
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, whole
 from orrery_analytic.errors import choose
@@ -51,6 +52,13 @@ class ChoiceMap:
     def names(self) -> list[str]:
         """Algorithms of the collective, and last "self": what numbers in `regions` and `grid` are places in."""
         return [*list_algorithms(self.search.setting.collective), SELF[1]]
+
+    @property
+    def library(self) -> str:
+        """Whose choice it is, for people: "Open MPI 4.1", or the name of a rule file."""
+        rules = str(self.data.attrs["rules"])
+        own = isinstance(self.search.setting.rules, RuleFile)
+        return rules if own else f"Open MPI {rules.removeprefix('openmpi-')}"
 
     def grid(self, which: str) -> np.ndarray:
         """Return the choice at every point, over P and n, as places in `names`; -1 where nothing has a formula."""

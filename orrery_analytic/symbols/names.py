@@ -35,9 +35,13 @@ __all__ = [
     "describe",
     "g",
     "gamma",
+    "iterations",
     "n",
     "n_f",
     "n_s",
+    "nccheck",
+    "nx",
+    "ny",
     "o",
     "s_gdr",
     "s_rndv",
@@ -99,6 +103,10 @@ t_sync = _symbol("t_sync", "s", "synchronisation with the device")
 R = _symbol("R", "B/s", "rate of a kernel")
 W = _symbol("W", "B", "work of a kernel: bytes that it touches")
 F = _symbol("F", "flop", "work of a kernel: floating-point operations")
+nx = _symbol("nx", "1", "columns of a grid")
+ny = _symbol("ny", "1", "rows of a grid")
+iterations = _symbol("iterations", "1", "iterations of a solver")
+nccheck = _symbol("nccheck", "1", "iterations from one norm to the next")
 R_mem = _symbol("R_mem", "B/s", "bandwidth of the memory of the device")
 R_flop = _symbol("R_flop", "flop/s", "peak rate of floating-point operations of the device")
 

@@ -26,6 +26,12 @@ NUMBERS = {"P": 4, "n": 8, "alpha": 1.0, "beta": 1.0, "gamma": 1.0}
         lambda: oa.log2_floor("4"),
         lambda: RING(**{**NUMBERS, "alpha": ATTACK}),
         lambda: oa.schedule("bcast", "chain", 4, 4).time(oa.Hockney(), alpha=ATTACK, beta=1),
+        lambda: oa.optimal_fragment(ATTACK),
+        lambda: oa.optimal_fragment(nbytes=ATTACK),
+        lambda: oa.fragment_threshold((("d2h", ATTACK, 1), ("network", 1, 1))),
+        lambda: oa.best_fragment({}, 8, (("d2h", ATTACK, 1),)),
+        lambda: oa.kernel_cost(work=ATTACK),
+        lambda: oa.Jacobi(nx=ATTACK),
     ],
 )
 def test_text_is_refused_and_never_run(call):

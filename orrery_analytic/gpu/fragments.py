@@ -12,7 +12,7 @@ import sympy as sp
 
 from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError, UnknownNameError
-from orrery_analytic.gpu.pipeline import Stage, pipeline_stages
+from orrery_analytic.gpu.pipeline import Stage, checked_stages
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import shown
 
@@ -112,9 +112,7 @@ def best_fragment(machine: Any, nbytes: int, line: tuple[Stage, ...] | None = No
     if not isinstance(values, Mapping):
         raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
     size = int(whole("nbytes", nbytes, 1))
-    numbers = [
-        (name, _number(a, values), _number(b, values)) for name, a, b in (pipeline_stages() if line is None else line)
-    ]
+    numbers = [(name, _number(a, values), _number(b, values)) for name, a, b in checked_stages(line)]
     best = fragments_time(numbers, size, size), size
     for count in range(2, size + 1):
         if any(count * a + size * b > best[0] for _, a, b in numbers):

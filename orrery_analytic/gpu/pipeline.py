@@ -10,6 +10,7 @@ the sum of the stages for the first fragment, and the slowest stage once more fo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import sympy as sp
@@ -21,8 +22,17 @@ from orrery_analytic.gpu.legs import BUFFERS
 from orrery_analytic.gpu.pieces import Terms, by_size, joined
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import copy_symbols, n
+from orrery_analytic.units import shown
 
-__all__ = ["Stage", "fragment_threshold", "optimal_fragment", "pipeline_time", "pipelined_terms", "pipeline_stages"]
+__all__ = [
+    "Stage",
+    "checked_stages",
+    "fragment_threshold",
+    "optimal_fragment",
+    "pipeline_time",
+    "pipelined_terms",
+    "pipeline_stages",
+]
 
 Stage = tuple[str, Any, Any]
 """A stage: its name ("d2h", "network", "h2d"), its latency a_k in s and its time a byte b_k in s/B."""
@@ -62,6 +72,30 @@ def pipeline_time(line: tuple[Stage, ...], fragment: Any, nbytes: Any = n) -> sp
     return sp.Add(*times) + (nbytes / fragment - 1) * sp.Max(*times)
 
 
+def checked_stages(line: Any) -> tuple[Stage, ...]:
+    """Return the stages of `line`, those of `pipeline_stages` unless given; never text, which SymPy would run as code.
+
+    Raises
+    ------
+    QuantityError
+        For anything but triples of a name, a latency and a time a byte, as SymPy expressions or numbers.
+    """
+    if line is None:
+        return pipeline_stages()
+    allowed = (sp.Expr, Real)
+    good = isinstance(line, tuple | list) and line and all(
+        isinstance(stage, tuple | list) and len(stage) == 3 and isinstance(stage[0], str)
+        and all(isinstance(e, allowed) and not isinstance(e, bool) for e in stage[1:])
+        for stage in line
+    )  # fmt: skip
+    if not good:
+        raise QuantityError(
+            f"stages are triples of a name, a latency and a time a byte, as pipeline_stages() makes them, not "
+            f"{shown(line)}."
+        )
+    return tuple((name, a, b) for name, a, b in line)
+
+
 def _slowest(line: tuple[Stage, ...], slowest: str) -> tuple[Any, Any]:
     """Return the latency of the slowest stage, and the time a byte of all others together."""
     choose("stage", slowest, [name for name, _, _ in line])
@@ -86,12 +120,14 @@ def optimal_fragment(line: tuple[Stage, ...] | None = None, slowest: str = "netw
 
     Raises
     ------
-    UnknownNameError
-        If there is no such stage.
+    UnknownNameError, QuantityError
+        If there is no such stage, or for what is no number and no expression.
 
     Source: derived; the derivative of `pipeline_time` is zero there.
     """
-    latency, others = _slowest(pipeline_stages() if line is None else line, slowest)
+    if not isinstance(nbytes, sp.Expr | Real) or isinstance(nbytes, bool):
+        raise QuantityError(f"nbytes must be a number of bytes or a SymPy expression, not {shown(nbytes)}.")
+    latency, others = _slowest(checked_stages(line), slowest)
     return sp.sqrt(nbytes * latency / others)
 
 
@@ -108,7 +144,7 @@ def fragment_threshold(line: tuple[Stage, ...] | None = None, slowest: str = "ne
 
     Source: derived: serial less pipelined time is (n / f - 1) (f sum of b_k over k other than s, less a_s).
     """
-    latency, others = _slowest(pipeline_stages() if line is None else line, slowest)
+    latency, others = _slowest(checked_stages(line), slowest)
     return latency / others
 
 

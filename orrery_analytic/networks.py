@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import sympy as sp
@@ -69,9 +69,17 @@ class RendezvousTiming:
         """Return how long a message of m bytes holds both ports, in seconds."""
         return self.alpha + m * self.beta
 
-    def cards(self, source: int, destination: int, m: int) -> tuple[int, int, Any] | None:
-        """Return (sending card, receiving card, seconds that both are busy), or None where no card is shared."""
+    def cards(self, source: int, destination: int) -> tuple[int, int] | None:
+        """Return the sending and the receiving network card, or None where no card is shared."""
         return None
+
+    def busy(self, source: int, destination: int, m: int) -> Any:
+        """Return how long a message of m bytes keeps both its cards, in seconds."""
+        return m * self.beta
+
+    def order(self, time: Any) -> Any:
+        """Return a time as it is compared where messages queue: rounding errors of floats must not decide who goes."""
+        return float(f"{time:.9g}") if isinstance(time, float) else time
 
 
 @dataclass(frozen=True)
@@ -185,10 +193,10 @@ class _TwoLevelTiming(RendezvousTiming):
             return self.inside.duration(source, destination, m)
         return self.alpha + m * self.beta
 
-    def cards(self, source: int, destination: int, m: int) -> tuple[int, int, Any] | None:
+    def cards(self, source: int, destination: int) -> tuple[int, int] | None:
         if not self._apart(source, destination):
             return None
-        return self._card(source), self._card(destination), m * self.beta
+        return self._card(source), self._card(destination)
 
     def _card(self, rank: int) -> int:
         node, local = divmod(rank, self.ranks_per_node)
@@ -200,8 +208,11 @@ class TwoLevel:
     """Ranks on nodes, placed in blocks: rank r sits on node r // ranks_per_node.
 
     Messages inside a node take `inside`, those between nodes `between`. Between nodes, rank r also uses card
-    r % network_cards_per_node of its node: a card sends one message at a time, and receives one, each for m beta;
-    latencies overlap. So k equal messages that share a card end alpha + k m beta after they start together.
+    r % network_cards_per_node of its node. A card sends one message at a time, and receives one, each for m beta: a
+    message starts when both ranks, their ports and both cards are free. No card is kept for a message whose other card
+    is busy. Of messages that could start at the same time, that goes first whose ranks were ready first, of those ready
+    together that of the lower sending rank. Latencies overlap: k equal messages of ranks that share a card end
+    alpha + m beta, alpha + 2 m beta, ..., alpha + k m beta after they are ready together.
 
     Parameters
     ----------
@@ -209,11 +220,12 @@ class TwoLevel:
     network_cards_per_node : int, optional
         An effective number, which can be fitted; one card for each rank unless given.
     inside, between : Hockney
+        Reductions take the gamma of `between`.
 
     Raises
     ------
     QuantityError
-        If a count is not a whole number of at least 1.
+        If a count is not a whole number of at least 1, or a level no `Hockney`.
     """
 
     ranks_per_node: int
@@ -226,15 +238,48 @@ class TwoLevel:
             value = getattr(self, name)
             if value is None and name == "network_cards_per_node":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise QuantityError(f"{name} must be a whole number of at least 1, but {value!r} was given.")
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise QuantityError(f"{name} must be a whole number of at least 1, but {shown(value)} was given.")
+            object.__setattr__(self, name, int(value))  # NumPy's integers overflow
+        for name in ("inside", "between"):
+            if not isinstance(getattr(self, name), Hockney):
+                raise QuantityError(f"{name} must be a Hockney(), but {shown(getattr(self, name))} was given.")
+
+    @classmethod
+    def of(cls, machine: Any) -> TwoLevel:
+        """Return the nodes of a machine: its ranks_per_node and its network_cards_per_node.
+
+        Raises
+        ------
+        QuantityError
+            If `machine` is no machine: `load_machine` reads one.
+        """
+        try:
+            return cls(machine.ranks_per_node, machine.network_cards_per_node)
+        except AttributeError:
+            raise QuantityError(
+                f"TwoLevel.of takes a machine, such as load_machine('leonardo'), but {shown(machine)} was given."
+            ) from None
+
+    @property
+    def gamma(self) -> Any:
+        """Seconds a reduced byte."""
+        return self.between.gamma
+
+    @property
+    def cards(self) -> int:
+        """Cards of a node that some rank uses."""
+        return min(self.network_cards_per_node or self.ranks_per_node, self.ranks_per_node)
+
+    def sharing(self, ranks: int) -> int:
+        """Return how many of so many consecutive ranks of a node use the busiest card."""
+        return -(-ranks // self.cards)
 
     def timing(self, **values: Any) -> RendezvousTiming:
         """Return the network with numbers for its symbols (ints, Fractions or floats)."""
         far, near = self.between.timing(**values), self.inside.timing(**values)
-        cards = min(self.network_cards_per_node or self.ranks_per_node, self.ranks_per_node)
         return _TwoLevelTiming(
-            far.alpha, far.beta, far.gamma, inside=near, ranks_per_node=self.ranks_per_node, cards_per_node=cards
+            far.alpha, far.beta, far.gamma, inside=near, ranks_per_node=self.ranks_per_node, cards_per_node=self.cards
         )
 
 

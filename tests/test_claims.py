@@ -14,6 +14,14 @@ up to 1024, with and without reductions and with gaps that decide; `oa.verify(co
 comparison. Algorithms made of others (nonoverlapping, linear allgather, ...) are as exact as their parts.
 """
 
+NODES = """
+## On nodes
+
+`TwoLevel(ranks_per_node, network_cards_per_node)`: ranks in blocks, cards that several ranks share. These algorithms
+have a closed form; any schedule is timed exactly. `tests/test_two_level_costs.py` holds every line against the
+schedules. With one rank a node, all formulas hold as under Hockney.
+"""
+
 
 def page() -> str:
     lines = [HEAD]
@@ -22,6 +30,9 @@ def page() -> str:
         for row in rows.itertuples():
             same = "the same" if row.hockney == row.loggp else row.loggp
             lines.append(f"| `{row.algorithm}` | {row.hockney} | {same} |")
+    lines += [NODES, "| collective | algorithm | on nodes |", "| --- | --- | --- |"]
+    placed = oa.claims().query("two_level != ''")
+    lines += [f"| {row.collective} | `{row.algorithm}` | {row.two_level} |" for row in placed.itertuples()]
     return "\n".join(lines) + "\n"
 
 

@@ -98,6 +98,40 @@ def test_cards_are_shared_between_nodes():
     assert schedule.time(oa.TwoLevel(4), **values) == 1  # all on one node
 
 
+def test_no_card_is_kept_for_a_message_that_cannot_start():
+    # Nodes of two ranks, a card each; a byte takes a second, and there is no latency. All are ready at 0.
+    #   0 -> 2, 8 bytes: card 0 out, card 1 in, 0 to 8.
+    #   3 -> 1, 4 bytes: card 1 out, card 0 in, at once: cards send and receive apart. 0 to 4.
+    #   4 -> 3, 2 bytes: card 2 out, card 1 in, which is busy to 8. 8 to 10.
+    #   5 -> 6, 3 bytes: card 2 out, card 3 in: card 2 is not kept for 4 -> 3. 0 to 3.
+    values = {"alpha": 0, "beta": 1, "alpha_intra": 0, "beta_intra": 0}
+    programs = ([isend(2, 8), wait_sends()], [recv(3, 4)], [recv(0, 8)], [isend(1, 4), irecv(4, 2), wait_all()],
+                [send(3, 2)], [send(6, 3)], [recv(5, 3)], [])  # fmt: skip
+    assert finish(oa.TwoLevel(2, 1), values, *programs) == [8, 4, 8, 10, 10, 3, 3, 0]
+
+
+def test_who_was_ready_first_goes_first_and_then_the_lower_rank():
+    # Card 0 sends 0 -> 3 (4 bytes) from 0 to 4. Rank 2 is ready at 1, rank 1 after 2 s of reductions: 2 -> 5 goes
+    # first, from 4 to 6, then 1 -> 4, to 9. Each arrives its latency of 10 s later.
+    values = {"alpha": 10, "beta": 1, "alpha_intra": 0, "beta_intra": 0, "gamma": 1}
+    late, early = [reduce(2), send(4, 3)], [reduce(1), send(5, 2)]
+    receivers = [recv(0, 4)], [recv(1, 3)], [recv(2, 2)]
+    assert finish(oa.TwoLevel(3, 1), values, [send(3, 4)], late, early, *receivers)[3:] == [14, 19, 16]
+    # Both ready at 1: 1 -> 4 from 4 to 7, 2 -> 5 from 7 to 9.
+    late[0] = reduce(1)
+    assert finish(oa.TwoLevel(3, 1), values, [send(3, 4)], late, early, *receivers)[3:] == [14, 17, 19]
+
+
+def test_rounding_does_not_decide_who_goes_first():
+    # Ranks are ready together, but reach that time by sums in another order.
+    values = {"alpha": 3.1e-6, "beta": 1 / 7.3e9, "alpha_intra": 4.7e-7, "beta_intra": 1 / 3.1e10, "gamma": 1 / 1.7e10}
+    schedule = oa.schedule("reduce_scatter_block", "recursive_doubling", P=32, count=96)
+    for network in (oa.TwoLevel(2, 1), oa.TwoLevel(4, 1), oa.TwoLevel(8, 3)):
+        exact = schedule.time(network, **{name: F(value) for name, value in values.items()})
+        assert schedule.time(network, **values) == pytest.approx(float(exact), rel=1e-12)
+        assert schedule.trace(network, **values).time == pytest.approx(float(exact), rel=1e-12)
+
+
 def test_large_allgather_on_shared_cards_recursive_doubling_loses_to_ring():
     # Leonardo, 16 ranks on 4 nodes, 256 MiB in all, one effective card of 12.8 GB/s a node: 19.7 and 62.9 ms.
     values = {"alpha": 0.0, "beta": 1 / 12.8e9, "alpha_intra": 0.0, "beta_intra": 0.0}

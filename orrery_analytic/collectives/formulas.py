@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -10,14 +11,16 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Algorithm, Options
+from orrery_analytic.collectives.placement import on_nodes, placed_claim, placed_terms
 from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, resolve
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import pieces, runs
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
-from orrery_analytic.networks import Hockney, LogGP
+from orrery_analytic.networks import Hockney, Network, TwoLevel
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n, n_s
+from orrery_analytic.units import shown
 
-__all__ = ["network_cost"]
+__all__ = ["has_formula", "network_cost", "node_width"]
 
 _AT = {TWO: sp.Eq(P, 2), POWERS: sp.Eq(log2_ceil(P), log2_floor(P))}
 
@@ -25,7 +28,7 @@ _AT = {TWO: sp.Eq(P, 2), POWERS: sp.Eq(log2_ceil(P), log2_floor(P))}
 def network_cost(
     collective: str,
     algorithm: str,
-    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    network: Network = Hockney(),  # noqa: B008 - frozen
     segment_bytes: Any = 0,
     fan: int = 1,
     radix: int = 4,
@@ -39,31 +42,35 @@ def network_cost(
     ----------
     collective, algorithm : str
         Names of `list_collectives` and `list_algorithms`.
-    network : Hockney or LogGP
+    network : Hockney, LogGP or TwoLevel
+        On nodes (`TwoLevel`) symmetric algorithms have a closed form: rings, recursive doubling and halving, Bruck,
+        Rabenseifner, pairwise, barriers; and the "two_level_" ones.
     segment_bytes : int, SymPy expression or "symbol"
         Bytes of a segment; 0 is one segment, "symbol" keeps n_s. Segments are taken as equal, n / n_s of them.
     fan, radix : int
         Chains below the root of "chain"; radix of "knomial".
-    parts : sequence of "collective:algorithm", optional
+    parts : sequence of "collective:algorithm" or "collective:algorithm:segment_bytes", optional
         What the library takes for the parts of a composed algorithm that it decides again, such as
-        ("reduce:binomial", "bcast:binomial").
+        ("reduce:binomial", "bcast:pipeline:65536").
     P : int, optional
         A number of ranks: where a composed algorithm has no `parts`, those that openmpi-4.1 decides on so many ranks,
         as a Piecewise in n for this one P.
     ranks_per_node : int
-        Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer.
+        Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer. Those of `network`, if it
+        is a `TwoLevel`.
 
     Raises
     ------
     UnknownNameError
         For a name that is not there, and for a composed algorithm without `parts` and `P`.
     QuantityError
-        For a network without closed forms, a wrong number, or segments where the algorithm's formula has none.
+        For a network without a closed form, a wrong number, or segments where the algorithm's formula has none.
     """
-    if not isinstance(network, Hockney | LogGP):
-        raise QuantityError(
-            f"closed forms are for Hockney() and LogGP(), not {network!r}; time a schedule on it instead."
-        )
+    if not isinstance(network, Network):
+        raise QuantityError(f"closed forms are for Hockney(), LogGP() and TwoLevel(...), not {shown(network)}.")
+    width = node_width(network, ranks_per_node)
+    if isinstance(network, TwoLevel) and width == 1:
+        network = network.between  # no message is inside a node
     at = resolve(collective, algorithm)
     if at in COMPOSED:
         if parts is None and P is not None:
@@ -77,7 +84,7 @@ def network_cost(
         _segment(segment_bytes),
         _count("fan", fan, 1),
         _count("radix", radix, 2),
-        _count("ranks_per_node", ranks_per_node, 1),
+        width,
     )
     if options.segment is not None and not known.segmented:
         raise QuantityError(
@@ -85,6 +92,9 @@ def network_cost(
             "given. Use segment_bytes=0, or time its schedule."
         )
     terms = _terms(known, network, options)
+    if isinstance(network, TwoLevel):
+        claim = placed_claim(known.collective, known.name)
+        return Cost(validity=f"{collective} {algorithm}: {claim}", collective=terms)
     if known.only_at != EVERY:
         terms = {name: sp.Piecewise((e, _AT[known.only_at])) if e != 0 else e for name, e in terms.items()}
     claim = known.exact(network).told(known.only_at)
@@ -92,15 +102,44 @@ def network_cost(
 
 
 @lru_cache(maxsize=1024)
-def _terms(known: Algorithm, network: Hockney | LogGP, options: Options) -> Mapping[str, sp.Expr]:
+def _terms(known: Algorithm, network: Network, options: Options) -> Mapping[str, sp.Expr]:
     """Return the closed form of an algorithm; SymPy takes up to a tenth of a second for some of them."""
+    if isinstance(network, TwoLevel):
+        return MappingProxyType(placed_terms(known, network, options))
     return MappingProxyType(known.terms(network, options))
+
+
+def has_formula(collective: str, algorithm: str, network: Network) -> bool:
+    """Return whether an algorithm has a closed form on a network: on nodes of several ranks not all do."""
+    if algorithm not in list_algorithms(collective):
+        return False
+    if not isinstance(network, TwoLevel) or network.ranks_per_node == 1:
+        return True
+    return resolve(collective, algorithm) not in COMPOSED and on_nodes(find(collective, algorithm), network)
+
+
+def node_width(network: Network, ranks_per_node: Any = 1) -> int:
+    """Return the ranks of a node: those of a `TwoLevel`, which another number must not contradict.
+
+    Raises
+    ------
+    QuantityError
+        If it does, or is no whole number of at least 1.
+    """
+    width = _count("ranks_per_node", ranks_per_node, 1)
+    if not isinstance(network, TwoLevel):
+        return width
+    if width not in (1, network.ranks_per_node):
+        raise QuantityError(
+            f"ranks_per_node = {width} was given, but the network has {network.ranks_per_node}: leave it away."
+        )
+    return network.ranks_per_node
 
 
 def _composed(
     composed: tuple[Part, ...],
     algorithm: str,
-    network: Hockney | LogGP,
+    network: Network,
     segment_bytes: Any,
     parts: Sequence[str] | None,
 ) -> Cost:
@@ -113,24 +152,21 @@ def _composed(
             f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name what it takes, "
             f"parts=({example}), or give a number of ranks, P=128, for what it decides there."
         )
-    named = [str(part).partition(":") for part in parts]
-    if [name for name, _, _ in named] != expected:
+    named = [(*str(part).split(":"), "", "")[:3] for part in parts]
+    if [name for name, _, _ in named] != expected or not all(re.fullmatch("[0-9]{0,18}", own) for *_, own in named):
         raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={parts!r} was given. "
                             f"Write parts=({example}).")  # fmt: skip
-    kinds = iter(kind for _, _, kind in named)
+    decided = iter((kind, int(own) if own else segment_bytes) for _, kind, own in named)
     total = Cost()
     for part in composed:
-        cost = (
-            network_cost(part.collective, part.algorithm, network)
-            if part.algorithm
-            else network_cost(part.collective, next(kinds), network, segment_bytes)
-        )
+        kind, segment = (part.algorithm, 0) if part.algorithm else next(decided)
+        cost = network_cost(part.collective, kind, network, segment)
         scaled = {name: e.subs(n, part.scale * n) for name, e in cost.collective.items()}
         total += Cost(validity=cost.validity, collective=scaled)
     return total
 
 
-def _decided(composed: tuple[Part, ...], algorithm: str, network: Hockney | LogGP, ranks: int) -> Cost:
+def _decided(composed: tuple[Part, ...], algorithm: str, network: Network, ranks: int) -> Cost:
     """Return a composed algorithm on `ranks` ranks with the parts that openmpi-4.1 decides, piece by piece in n."""
     free = [part for part in composed if not part.algorithm]
     scales = [sp.Integer(1) * part.scale.subs(P, ranks) for part in free]
@@ -162,7 +198,7 @@ def _decided(composed: tuple[Part, ...], algorithm: str, network: Hockney | LogG
         for name in dict.fromkeys(name for c in costs for name in c.collective)
     }
     told = f"{algorithm} on {ranks} ranks, parts as openmpi-4.1 decides; its parts: "
-    return Cost(validity=told + "; ".join(dict.fromkeys(c.validity for c in costs)), collective=terms)
+    return Cost({}, told + "; ".join(dict.fromkeys(c.validity for c in costs)), terms, frozenset({"P"}))
 
 
 def _segment(value: Any) -> sp.Expr | None:

@@ -22,14 +22,14 @@ __all__ = ["butterfly_loggp", "butterfly_path", "halving_loggp", "halving_path",
 
 
 class idle(sp.Function):
-    r"""Return what gaps leave idle in rounds of halving: :math:`\sum_{i=a}^{b-1} \max(0, x - 2^i r)`, in seconds.
+    r"""Return what is left idle in rounds of halving or doubling: :math:`\sum_{i=a}^{b-1} \max(0, x - 2^i r)`, in s.
 
     Parameters
     ----------
     x : SymPy expression, in seconds
-        What the gap exceeds the rest of a round by: g - L - 2 o.
+        What the gap exceeds the rest of a round by: g - L - 2 o. On nodes: the latency of a message.
     r : SymPy expression, in seconds
-        The reduction of the last round.
+        The reduction of the last round. On nodes: the messages of other ranks on the same card.
     a, b : SymPy expressions
         The rounds i = a .. b - 1, counted from the last one.
     """
@@ -59,8 +59,8 @@ class idle(sp.Function):
         return self
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        x, r, a, b = (printer._print(argument) for argument in self.args)
-        text = rf"\sum_{{i={a}}}^{{{b} - 1}} \max\left(0, {x} - 2^i \, {r}\right)"
+        x, r, a, last = (printer._print(argument) for argument in (*self.args[:3], self.args[3] - 1))
+        text = rf"\sum_{{i={a}}}^{{{last}}} \max\left(0, {x} - 2^i \, {r}\right)"
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 

@@ -40,6 +40,10 @@ class Phase:
         receives from many): under LogGP such messages lie d(m) apart instead of A(m).
     inside : bool
         True where the messages of these rounds stay inside a node.
+    beside : bool
+        True where messages inside nodes go on beside those between nodes.
+    sharing : int
+        Messages of a round that take the busiest network card of a node.
     """
 
     label: str
@@ -49,6 +53,8 @@ class Phase:
     reduced: Any = sp.S.Zero
     back_to_back: bool = False
     inside: bool = False
+    beside: bool = False
+    sharing: int = 1
 
     @property
     def count(self) -> sp.Expr:

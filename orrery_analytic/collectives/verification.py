@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from orrery_analytic import symbols
-from orrery_analytic.collectives.algorithm import Options
-from orrery_analytic.collectives.formulas import network_cost
+from orrery_analytic.collectives.algorithm import Algorithm, Options
+from orrery_analytic.collectives.formulas import network_cost, node_width
 from orrery_analytic.collectives.patterns import schedule
+from orrery_analytic.collectives.placement import placed, placed_claim
 from orrery_analytic.collectives.registry import find, formulas
 from orrery_analytic.collectives.rounds import Phase, k, summand
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import QuantityError, choose
-from orrery_analytic.networks import Hockney, LogGP
+from orrery_analytic.networks import Hockney, LogGP, Network, TwoLevel
 from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
@@ -29,8 +30,15 @@ if TYPE_CHECKING:
 __all__ = ["Rounds", "claims", "rounds", "verify"]
 
 _MICROSECOND, _BYTE = Fraction(1, 10**6), Fraction(1, 10**9)
-_VALUES = {
+_VALUES: dict[type[Network], dict[str, Fraction]] = {
     Hockney: {"alpha": 2 * _MICROSECOND, "beta": _BYTE / 20, "gamma": _BYTE / 10},
+    TwoLevel: {
+        "alpha": 2 * _MICROSECOND,
+        "beta": _BYTE / 20,
+        "alpha_intra": _MICROSECOND,
+        "beta_intra": _BYTE / 80,
+        "gamma": _BYTE / 40,
+    },
     LogGP: {
         "L": _MICROSECOND,
         "o": _MICROSECOND / 2,
@@ -44,7 +52,7 @@ _VALUES = {
 def verify(
     collective: str,
     algorithm: str,
-    network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
+    network: Network = Hockney(),  # noqa: B008 - frozen
     P: Iterable[int] = range(2, 65),
     itemsize: int = 4,
     ranks_per_node: int = 1,
@@ -56,9 +64,9 @@ def verify(
     ----------
     collective, algorithm : str
         An algorithm with a formula of its own; a composed one is verified by its parts.
-    network : Hockney or LogGP
+    network : Hockney, LogGP or TwoLevel
     P : iterable of int
-        Numbers of ranks.
+        Numbers of ranks. Those without the algorithm, or without a closed form on these nodes, have no row.
     itemsize : int
         Bytes of an element.
     ranks_per_node : int
@@ -83,19 +91,19 @@ def verify(
     known = formulas(collective)
     choose(f"{collective} algorithm with a formula of its own", algorithm, known)
     cost = network_cost(collective, algorithm, network, ranks_per_node=ranks_per_node)
+    width = node_width(network, ranks_per_node)
     defaults = _VALUES[type(network)]
     for name in values:
         choose("symbol of this network", name, defaults)
     numbers = {name: Fraction(values.get(name, default)) for name, default in defaults.items()}
-    exact = known[algorithm].exact(network)
-    gapped = isinstance(network, LogGP) and numbers["g"] > numbers["L"] + 2 * numbers["o"]
     rows = []
     for ranks in _ranks(P):
-        if not known[algorithm].exists(ranks):
+        claimed = _claimed(known[algorithm], network, ranks, numbers)
+        if claimed is None:
             continue
         count = _even_count(ranks)
         (formula, true), uneven = (
-            _both(collective, algorithm, network, cost.total, ranks, elements, itemsize, numbers, ranks_per_node)
+            _both(collective, algorithm, network, cost.total, ranks, elements, itemsize, numbers, width)
             for elements in (count, count + 1)
         )
         rows.append(
@@ -106,11 +114,26 @@ def verify(
                 "schedule_s": float(true),
                 "ratio": float(formula / true) if true else float(formula == true),
                 "equal": formula == true,
-                "claimed_exact": ranks == 1 or exact.holds(ranks, reducing=numbers["gamma"] > 0, gapped=gapped),
+                "claimed_exact": claimed,
                 "ratio_uneven": float(uneven[0] / uneven[1]) if uneven[1] else 1.0,
             }
         )
     return pd.DataFrame(rows)
+
+
+def _claimed(known: Algorithm, network: Network, ranks: int, numbers: dict[str, Fraction]) -> bool | None:
+    """Return whether a formula is claimed to be exact on so many ranks, or None where there is none."""
+    if ranks == 1:
+        return True
+    if not known.exists(ranks):
+        return None
+    if isinstance(network, TwoLevel):
+        if network.ranks_per_node == 1:
+            return known.exact(network.between).holds(ranks, reducing=numbers["gamma"] > 0)
+        form = placed(known, network)
+        return form.holds(network, ranks, numbers["gamma"] >= numbers["beta"]) if form.exists(network, ranks) else None
+    gapped = isinstance(network, LogGP) and numbers["g"] > numbers["L"] + 2 * numbers["o"]
+    return known.exact(network).holds(ranks, reducing=numbers["gamma"] > 0, gapped=gapped)
 
 
 def _ranks(P: Any) -> list[int]:
@@ -132,7 +155,7 @@ def _even_count(P: int) -> int:
 def _both(
     collective: str,
     algorithm: str,
-    network: Hockney | LogGP,
+    network: Network,
     total: sp.Expr,
     P: int,
     count: int,
@@ -217,8 +240,10 @@ def rounds(
     Raises
     ------
     UnknownNameError, QuantityError
-        As `collective_cost`.
+        As `collective_cost`; and for another network, whose closed forms are no sum of equal rounds.
     """
+    if not isinstance(network, Hockney | LogGP):
+        raise QuantityError(f"rounds are shown under Hockney() and LogGP(), but {shown(network)} was given.")
     choose(f"{collective} algorithm with a formula of its own", algorithm, formulas(collective))
     cost = network_cost(collective, algorithm, network, **options)
     segment = symbols.n_s if options.get("segment_bytes") == "symbol" else options.get("segment_bytes") or None
@@ -236,14 +261,19 @@ def claims() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each algorithm with a formula of its own: collective, algorithm, `hockney`, `loggp`. Composed
-        algorithms are as exact as their parts.
+        A row for each algorithm with a formula of its own: collective, algorithm, `hockney`, `loggp`, and
+        `two_level` for `TwoLevel`, "" where there is no closed form. Composed algorithms are as exact as their parts.
     """
     import pandas as pd
 
     rows = [
-        (collective, name, *(known.exact(network).told(known.only_at) for network in (Hockney(), LogGP())))
+        (
+            collective,
+            name,
+            *(known.exact(network).told(known.only_at) for network in (Hockney(), LogGP())),
+            placed_claim(known.collective, known.name),
+        )
         for collective in list_collectives()
         for name, known in formulas(collective).items()
     ]
-    return pd.DataFrame(rows, columns=["collective", "algorithm", "hockney", "loggp"])
+    return pd.DataFrame(rows, columns=["collective", "algorithm", "hockney", "loggp", "two_level"])

@@ -62,7 +62,9 @@ class _Run:
         self.pending = [0] * P  # messages that a blocked rank waits for
         self.runnable = list(range(P - 1, -1, -1))
         self.heads: list[_Message] = []  # that came to the head of a queue when the message before them was through
-        self.startable: list[tuple[Any, int, _Message]] = []  # for networks with shared cards, by ready time
+        # For networks with shared cards: when it begins at the earliest and was ready, as `order` gives them, source, a
+        # counter, and that begin itself. So the time does not hang on the order in which ranks are simulated.
+        self.startable: list[tuple[Any, Any, int, int, Any, _Message]] = []
         self.counter = 0
         self.done = 0
         self.shares = hasattr(timing, "cards_per_node")
@@ -74,9 +76,14 @@ class _Run:
             elif self.runnable:
                 self.advance(self.runnable.pop())
             else:
-                message = heapq.heappop(self.startable)[2]
-                if message.sent is None:  # else it came to the head of both its queues at once, and was pushed twice
-                    self.transfer(message)
+                _, ready, _, _, begin, message = heapq.heappop(self.startable)
+                if message.sent is not None:
+                    continue  # it came to the head of both its queues at once, and was pushed twice
+                free = self.cards_free(message)
+                if free > begin:  # no card is kept for it meanwhile: a message that can start before it does
+                    self.queue(message, ready, free)
+                else:
+                    self.transfer(message, begin)
         if self.done < self.P:
             stuck = [rank for rank in range(self.P) if self.pending[rank]]
             first = ", ".join(self.waits_for(rank) for rank in stuck[:4])
@@ -199,22 +206,32 @@ class _Run:
         source, destination = message.source, message.destination
         if self.out_queue[source][0] is not message or self.in_queue[destination][0] is not message:
             return
+        ready = self.latest(message.send_posted, message.recv_posted, self.out_free[source], self.in_free[destination])
         if not self.shares:
-            self.transfer(message)
+            self.transfer(message, ready)
             return
-        ready = max(message.send_posted, message.recv_posted, self.out_free[source], self.in_free[destination])
-        self.counter += 1
-        heapq.heappush(self.startable, (ready, self.counter, message))
+        assert not isinstance(self.timing, LogGPTiming)
+        self.queue(message, self.timing.order(ready), ready)
 
-    def transfer(self, message: _Message) -> None:
-        source, destination = message.source, message.destination
-        timing, latest = self.timing, self.latest
-        begin = latest(message.send_posted, message.recv_posted, self.out_free[source], self.in_free[destination])
+    def queue(self, message: _Message, ready: Any, begin: Any) -> None:
+        """Put a message, ready to start, among those that wait for cards: it begins at `begin` or later."""
+        assert not isinstance(self.timing, LogGPTiming)
+        self.counter += 1
+        entry = (self.timing.order(begin), ready, message.source, self.counter, begin, message)
+        heapq.heappush(self.startable, entry)
+
+    def cards_free(self, message: _Message) -> Any:
+        """Return when the network cards that a message needs are both free."""
+        assert not isinstance(self.timing, LogGPTiming)
+        cards = self.timing.cards(message.source, message.destination)
+        return max(self.card_free["out", cards[0]], self.card_free["in", cards[1]]) if cards else 0
+
+    def transfer(self, message: _Message, begin: Any) -> None:
+        source, destination, timing = message.source, message.destination, self.timing
         assert not isinstance(timing, LogGPTiming)
-        if self.shares and (cards := timing.cards(source, destination, message.nbytes)):
-            out, into, busy = ("out", cards[0]), ("in", cards[1]), cards[2]
-            begin = max(begin, self.card_free[out], self.card_free[into])
-            self.card_free[out] = self.card_free[into] = begin + busy
+        if self.shares and (cards := timing.cards(source, destination)):
+            busy_until = begin + timing.busy(source, destination, message.nbytes)
+            self.card_free["out", cards[0]] = self.card_free["in", cards[1]] = busy_until
         end = begin + timing.duration(source, destination, message.nbytes)
         message.sent = message.received = self.out_free[source] = self.in_free[destination] = end
         self.out_queue[source].popleft()

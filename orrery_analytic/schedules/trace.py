@@ -210,6 +210,9 @@ class _Rendezvous(RendezvousTiming):
     def cards(self, source: int, destination: int) -> tuple[int, int] | None:
         return self.inner.cards(source, destination)
 
+    def order(self, time: Any) -> Any:
+        return self.inner.order(_moment(time).value)
+
     def busy(self, source: int, destination: int, m: int) -> Any:
         event = self.recorder.message(source, destination, m)
         return _Span(event, self.inner.busy(source, destination, m), ends=False)

@@ -76,7 +76,7 @@ def test_parameters_are_positive_numbers_of_known_symbols(machine: Machine) -> N
 
 
 def test_every_parameter_of_the_formulas_has_a_value(machine: Machine) -> None:
-    never = {"P", "n", "n_s", "n_f", "W", "F"}
+    never = {"P", "n", "n_s", "n_f", "W", "F", "nx", "ny", "iterations", "nccheck"}
     assert set(machine.parameters) >= set(SYMBOLS) - never - {"s_gdr"}  # UCX has no limit
 
 

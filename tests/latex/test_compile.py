@@ -1,0 +1,93 @@
+"""What we give as LaTeX compiles. Takes half a minute, so it runs with `make test`: pytest -m latex."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import orrery_analytic as oa
+from orrery_analytic.algebra.sources import bibliography
+from orrery_analytic.algebra.story import derivation, document_of
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from test_derivation_story import EVERY, check, parts_for
+
+pytestmark = [
+    pytest.mark.latex,
+    pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here"),
+]
+
+
+def compiled(folder, name, text):
+    """Return the log of pdflatex; the test fails where it stops."""
+    (folder / f"{name}.tex").write_text(text)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"],
+        cwd=folder, capture_output=True, text=True, errors="replace", timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-1500:]
+    return (folder / f"{name}.log").read_text(errors="replace").replace("\n", "")
+
+
+def test_every_derivation_under_both_networks_compiles_and_stays_on_the_page(tmp_path):
+    stories = [derivation(c, a, net, **parts_for(c, a)) for c, a in EVERY for net in (oa.Hockney(), oa.LogGP())]
+    stories += [
+        derivation("allreduce", "ring", buffers="device"),
+        derivation("allreduce", "ring", oa.TwoLevel(4)),
+        derivation("allreduce", "nonoverlapping", P=128),
+        derivation("bcast", "pipeline", oa.LogGP(), segment_bytes="symbol"),
+    ]
+    sources = {source.key: source for story in stories for source in story.sources}.values()
+    body = "\n\\clearpage\n".join(story.latex() for story in stories)
+    log = compiled(tmp_path, "all", document_of(body, bibliography(sources)))
+    too_wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log)]
+    assert max(too_wide, default=0.0) < 28.5  # points: 1 cm of a margin of 2.5 cm
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), EVERY)
+def test_the_last_line_is_the_total_under_loggp(collective, algorithm):
+    check(collective, algorithm, oa.LogGP())
+
+
+def test_a_document_of_its_own_compiles_and_resolves_its_citations(tmp_path):
+    text = derivation("reduce_scatter", "recursive_halving", oa.LogGP()).latex(document=True)
+    assert "undefined" in compiled(tmp_path, "one", text)  # at first LaTeX has not seen the bibliography
+    assert "undefined" not in compiled(tmp_path, "one", text)
+
+
+_PAPER = r"""\documentclass[10pt,twocolumn]{article}
+\usepackage{amsmath,graphicx,pgf}
+\begin{document}
+\input{figure.pgf}
+\includegraphics{figure}
+\input{formula}
+\cite{openmpi}
+\bibliographystyle{plain}
+\bibliography{sources}
+\end{document}
+"""
+
+
+def test_all_of_an_export_goes_into_a_paper(tmp_path):
+    made = oa.export(
+        "musica", "allreduce", [4, 16, 64, 256, 1024], 2**20, tmp_path,
+        algorithms=["recursive_doubling", "ring", "rabenseifner"], buffers="device",
+    )  # fmt: skip
+    assert "figure.pgf" in made.files
+    first = (tmp_path / "figure.pgf").read_bytes()
+    compiled(tmp_path, "derivation", (tmp_path / "derivation.tex").read_text())
+    compiled(tmp_path, "paper", _PAPER)
+    done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "Warning" not in done.stdout
+    for _ in range(2):
+        log = compiled(tmp_path, "paper", _PAPER)
+    assert "undefined" not in log
+    oa.export(
+        "musica", "allreduce", [4, 16, 64, 256, 1024], 2**20, tmp_path, overwrite=True,
+        algorithms=["recursive_doubling", "ring", "rabenseifner"], buffers="device",
+    )  # fmt: skip
+    assert (tmp_path / "figure.pgf").read_bytes() == first

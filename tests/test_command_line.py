@@ -1,0 +1,135 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import orrery_analytic as oa
+from orrery_analytic.__main__ import main
+
+LATENCY = "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n" + "".join(
+    f"{2**i:<16}{2 + 2**i / 20e3:.2f}\n" for i in range(23)
+)
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_select_says_what_the_library_takes(run):
+    code, out, err = run("select", "allreduce", "-P", "4..16", "-n", "1KiB,1 MiB", "--json")
+    rows = json.loads(out)
+    assert (code, err) == (0, "")
+    assert [(row["P"], row["n"]) for row in rows] == [(p, n) for p in (4, 8, 16) for n in (1024, 2**20)]
+    assert all(row["name"] == oa.select("allreduce", row["P"], row["n"]).name for row in rows)
+    assert "recursive_doubling" in run("select", "allreduce", "-P", "4", "-n", "1KiB")[1]
+
+
+def test_predict_is_predict(run, tmp_path):
+    file = tmp_path / "sub" / "out.csv"
+    code, out, _ = run(
+        "predict", "musica", "allreduce", "-P", "64", "-n", "1MiB", "--set", "bandwidth=21 GB/s", "--algorithm", "ring",
+        "--network", "twolevel", "--csv", "--out", file,
+    )  # fmt: skip
+    assert (code, out) == (0, "")
+    head, row = (line.split(",") for line in file.read_text().splitlines())
+    expected = oa.predict(
+        "musica", "allreduce", 64, 2**20, algorithm="ring", bandwidth="21 GB/s",
+        network=oa.TwoLevel.of(oa.load_machine("musica")),
+    )  # fmt: skip
+    assert float(row[head.index("seconds (s)")]) == pytest.approx(expected.seconds.item())
+    code, _, err = run("predict", "musica", "allreduce", "-P", "64", "-n", "1MiB", "--out", file)
+    assert code == 2
+    assert "there already" in err
+
+
+def test_read_and_fit_take_logs(run, tmp_path):
+    log = tmp_path / "osu_latency.txt"
+    log.write_text(LATENCY)
+    code, out, _ = run("read", log, "--csv")
+    assert code == 0
+    assert len(out.splitlines()) == 24
+    code, out, err = run("fit", log, "--model", "hockney", "--json")
+    assert (code, err) == (0, "")
+    found = {row["parameter"]: row for row in json.loads(out)}
+    assert found["alpha"]["value"] == pytest.approx(2e-6, rel=0.05)
+    assert found["beta"]["unit"] == "s/B"
+    assert "alpha" in run("fit", log)[1]
+
+
+def test_tune_writes_rules(run, tmp_path):
+    rules = tmp_path / "rules.conf"
+    code, out, _ = run("tune", "musica", "allreduce", "-P", "16", "-n", "1KiB..1MiB", "--rules-out", rules)
+    assert code == 0
+    assert out.startswith("Rules for musica")
+    assert oa.read_rules(rules).collectives
+
+
+def test_derive_gives_text_latex_and_sources(run):
+    story = oa.derivation("allreduce", "ring", oa.LogGP())
+    asked = ("derive", "allreduce", "ring", "--network", "loggp")
+    assert run(*asked)[1] == f"{story!r}\n"
+    assert run(*asked, "--latex")[1] == f"{story.latex()}\n"
+    assert run(*asked, "--document")[1] == f"{story.latex(document=True)}\n"
+    assert run(*asked, "--bibtex")[1] == story.bibtex
+    composed = run("derive", "allreduce", "nonoverlapping", "--parts", "reduce:binomial,bcast:binomial")
+    assert "reduce by binomial" in composed[1]
+    assert "n_s" in run("derive", "bcast", "pipeline", "--segment-bytes", "symbol")[1]
+
+
+def test_draw_and_export_write_files(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)  # PGF takes seconds
+    asked = ("musica", "allreduce", "-P", "4..1024", "-n", "1MiB", "--algorithms", "ring,rabenseifner")
+    code, out, _ = run("draw", *asked, "--out", tmp_path / "figure", "--column", "3.3")
+    assert (code, out) == (0, f"{tmp_path / 'figure.pdf'}\n")
+    code, out, _ = run("export", *asked, "--out", tmp_path / "paper")
+    assert code == 0
+    assert "sha256" in out
+    assert (tmp_path / "paper" / "derivation.tex").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("derive", "allreduce", "rign"), "Did you mean 'ring'"),
+        (("select", "allreduc", "-P", "4", "-n", "8"), "Did you mean 'allreduce'"),
+        (("select", "allreduce", "-P", "4x", "-n", "8"), "whole numbers such as"),
+        (("select", "allreduce", "-P", "16..4", "-n", "8"), "a range goes up"),
+        (("select", "allreduce", "-P", "0..4", "-n", "8"), "a range goes up"),
+        (("select", "allreduce", "-P", "4", "-n", "8 parsec"), "n = "),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwidth"), "key=value"),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--network", "loggb"), "Did you mean 'loggp'"),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwith=1 GB/s"), "Did you mean"),
+        (("read", "no-such-file.txt"), "no-such-file.txt"),
+        (("draw", "musica", "allreduce", "-P", "4,8", "-n", "8,16"), "one axis"),
+        (("draw", "musica", "allreduce", "-P", "4,8", "-n", "8", "--column", "wide"), "column"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(run, arguments, told):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("selct",), ("select", "allreduce"), ("select", "allreduce", "-P")])
+def test_so_is_a_wrong_command(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(list(arguments))
+    assert left.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_module_runs_and_has_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "orrery_analytic", "derive", "bcast", "binomal"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean 'binomial'" in done.stderr
+    assert "Traceback" not in done.stderr

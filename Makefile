@@ -31,7 +31,7 @@ lab: $(VENV)/lab.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest -m "browser or openmpi"
+	$(BIN)/python -m pytest -m "browser or latex or openmpi"
 	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval_sanitize.cfg notebooks
 
 bench: $(VENV)/test.stamp

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 import orrery_analytic as oa
-from orrery_analytic.algebra.layout import latex, write
+from orrery_analytic.algebra.layout import latex, width, write
 from orrery_analytic.algebra.prose import html_text, latex_text, plain_text
 from orrery_analytic.algebra.sources import sources_of
 from orrery_analytic.algebra.story import derivation
@@ -142,7 +142,7 @@ def test_errors_teach(call, error, told):
 def test_names_shorten_and_give_the_same_back():
     long = oa.collective_cost("bcast", "binomial", oa.LogGP())
     written = write(long.terms, long.total)
-    assert len(latex(written.total)) < len(sp.latex(long.total)) / 2
+    assert width(latex(written.total)) < width(sp.latex(long.total)) / 2
     seen = {symbol for symbol, _ in written.names}
     for i, (_, meaning) in enumerate(written.names):  # a name holds those before it alone
         assert not meaning.free_symbols & (seen - {symbol for symbol, _ in written.names[:i]})

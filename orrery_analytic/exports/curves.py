@@ -1,0 +1,89 @@
+"""Curves of a prediction on the Axes of a paper: the algorithms, the library's choice, and a legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
+
+from orrery_analytic.collectives.registry import list_algorithms
+from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.exports.paper import paper_axes
+from orrery_analytic.plots import curves
+from orrery_analytic.predict import predict
+from orrery_analytic.selection.setting import Setting, axis
+from orrery_analytic.units import shown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from orrery_analytic.machines import Machine
+
+__all__ = ["draw", "paper_curves", "predictions"]
+
+
+def predictions(
+    machine: Machine | str, collective: str, P: Any, n: Any, algorithms: Sequence[str] | None = None, **options: Any
+) -> tuple[Setting, xr.Dataset, dict[str, xr.Dataset]]:
+    """Return the setting of a figure, the library's choice, and the algorithms that are drawn; see `export`.
+
+    Raises
+    ------
+    UnknownNameError, QuantityError
+        As `predict`; and if both P and n have several values.
+    """
+    if "algorithm" in options:
+        raise QuantityError("the curves of a figure are algorithms=('ring', ...); algorithm= is for predict.")
+    setting = Setting.of(machine, collective, **options)
+    if axis("P", P).size > 1 and axis("n", n).size > 1:
+        raise QuantityError("a figure has one axis: give several values of P or of n, and one of the other.")
+    choice = predict(machine, collective, P, n, **options)
+    names = _names(setting, P, n, algorithms)
+    return setting, choice, {name: predict(machine, collective, P, n, algorithm=name, **options) for name in names}
+
+
+def _names(setting: Setting, P: Any, n: Any, algorithms: Sequence[str] | None) -> list[str]:
+    """Return the algorithms that are drawn."""
+    allowed = list_algorithms(setting.collective)
+    if algorithms is not None:
+        given = [algorithms] if isinstance(algorithms, str) else algorithms
+        if not isinstance(given, list | tuple) or not given:
+            raise QuantityError(f"algorithms must be names such as ('ring', ...), but {shown(algorithms)} was given.")
+        return [choose(f"{setting.collective} algorithm", name, allowed) for name in dict.fromkeys(given)]
+    found = setting.plans(axis("P", P)[:, None], axis("n", n)[None, :])[2]
+    return [name for name in allowed if name in {plan.algorithm for plan in found}]
+
+
+def draw(choice: xr.Dataset, others: Mapping[str, xr.Dataset], column: Any) -> Axes:
+    """Return new Axes as wide as a column with the curves of predictions over P or n."""
+    axes = paper_axes(column, legend_rows=(len(others) + 3) // 2)
+    curves(choice, others, ax=axes, library=str(choice.attrs["rules"]))
+    old = axes.get_legend()
+    handles = list(old.legend_handles) if old else []
+    if old:
+        old.remove()
+    axes.legend(
+        handles=handles, labels=[str(handle.get_label()) for handle in handles if handle], loc="lower center",
+        bbox_to_anchor=(0.5, 0.0), bbox_transform=axes.figure.transFigure, ncols=2, frameon=False, handlelength=2.4,
+        columnspacing=1.2, labelspacing=0.2, borderaxespad=0.3,
+    )  # fmt: skip
+    low, high = axes.get_ylim()
+    if high < 99 * low:  # powers of ten alone would be one tick or two
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+    return axes
+
+
+def paper_curves(
+    machine: Machine | str,
+    collective: str,
+    P: Any,
+    n: Any,
+    algorithms: Sequence[str] | None = None,
+    column: Any = "single",
+    **options: Any,
+) -> Axes:
+    """Return the figure of `export` alone: new Axes, with the same arguments."""
+    _, choice, others = predictions(machine, collective, P, n, algorithms, **options)
+    return draw(choice, others, column)

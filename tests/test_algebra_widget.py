@@ -67,13 +67,15 @@ def test_another_collective_offers_its_own_algorithms() -> None:
     assert "<b>equal</b> everywhere" in explorer.readout.value
 
 
-def test_what_lacks_a_number_is_said_and_recovers() -> None:
-    bare = oa.load_machine("[machine]\nname = 'bare'\n") if False else None
-    explorer = explore_crossover("example", "bcast")
-    before = state(explorer)
-    numbers = dict(explorer.parameters.base.parameters)
-    assert bare is None
-    assert "alpha" in numbers
+def test_a_machine_of_ones_own_is_offered_beside_the_others() -> None:
+    slow = oa.load_machine("musica").replace(name="slow", latency="20 us")
+    explorer = explore_crossover(slow, "allreduce", a="rabenseifner", b="ring", P=12)
+    assert explorer.machine.value == "slow (yours)"
+    assert "<b>ring</b> from 1 927 504 B on" in explorer.readout.value
+    explorer.machine.value = "musica"
+    assert "<b>ring</b> from 183 113 B on" in explorer.readout.value
+    explorer.machine.value = "slow (yours)"
+    assert "<b>ring</b> from 1 927 504 B on" in explorer.readout.value
 
 
 def test_a_stored_notebook_shows_both_pictures(explorer: CrossoverExplorer) -> None:

@@ -54,7 +54,9 @@ def test_what_is_not_stated_has_no_colour_of_either() -> None:
 
 
 def test_a_border_is_kept_up_to_date_in_place() -> None:
-    drawn = Border(crossover_curves(SIZES, TIMES, [(1, math.inf, "a")]).figure.add_axes((0, 0, 1, 1)), SIZES, "xy")
+    drawn = Border(
+        crossover_curves(SIZES, TIMES, [(1, math.inf, "a")]).figure.add_axes((0, 0, 1, 1)), SIZES, ("x", "y")
+    )
     times = list(TIMES.values())
     assert drawn.update(times, [(1, 99, "a"), (100, math.inf, "b")])
     assert not drawn.update(times, [(1, 199, "a"), (200, math.inf, "b")])
@@ -72,7 +74,9 @@ def test_each_number_of_ranks_has_a_cell() -> None:
     found = boxes(ax)
     assert sum(map(len, found)) == 2 * 63
     assert len(found[2]) == 2  # equal on two ranks
-    large = [p for stretch in rows["524288 B"] if stretch.cheaper == "a" for p in range(stretch.first, stretch.last + 1)]
+    large = [
+        p for stretch in rows["524288 B"] if stretch.cheaper == "a" for p in range(stretch.first, stretch.last + 1)
+    ]
     assert large == [4, 8, 16, 32, 64]
     assert ax.get_xticks().tolist() == [2, 4, 8, 16, 32, 64]
     assert [text.get_text() for text in ax.get_yticklabels()] == list(rows)

@@ -15,13 +15,13 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from orrery_analytic.algebra.cases import Case, closed_cases
-from orrery_analytic.algebra.exact import as_fraction, exact_cost, numbers_for
+from orrery_analytic.algebra.exact import as_fraction, exact_cost, numbers_for, one_whole
 from orrery_analytic.algebra.lines import Lines
 from orrery_analytic.algebra.local import border_formula
-from orrery_analytic.algebra.stretches import Stretch, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.algebra.stretches import Stretch, Stretches, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import shown
 
@@ -110,7 +110,7 @@ class Crossover:
         ]
         return "; ".join(f"{text} where {where}" if where else text for text, where in rows) or self.note
 
-    def intervals(self, machine: Any = None, first: Any = None, last: Any = None, **values: Any) -> tuple[Stretch, ...]:
+    def intervals(self, machine: Any = None, first: Any = None, last: Any = None, **values: Any) -> Stretches:
         """Return the exact stretches over which a, or b, is the cheaper one.
 
         Parameters
@@ -124,9 +124,9 @@ class Crossover:
 
         Returns
         -------
-        tuple of Stretch
-            (first, last, cheaper), ascending. Of n and P no number lies in two of them; of a parameter neighbours share
-            their border.
+        Stretches
+            A tuple of (first, last, cheaper), ascending; a notebook shows a table. Of n and P no number lies in two of
+            them; of a parameter neighbours share their border.
 
         Raises
         ------
@@ -140,17 +140,18 @@ class Crossover:
         """
         numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
         if self.symbol.name == "P":
-            least = int(whole("first", 2 if first is None else first, 1, _MOST_RANKS))
-            most = int(whole("last", 1024 if last is None else last, least, _MOST_RANKS))
-            return over_ranks(self.a, self.b, numbers, least, most)
+            least = one_whole("first", 2 if first is None else first, 1, _MOST_RANKS)
+            most = one_whole("last", 1024 if last is None else last, least, _MOST_RANKS)
+            return Stretches(over_ranks(self.a, self.b, numbers, least, most), "P")
         start, stop = self._range(first, last)
         a, b = self._lines(numbers, start, stop)
         if self.symbol.name == "n":
-            return over_whole(a, b, start, stop)
+            return Stretches(over_whole(a, b, start, stop), "n")
         found = over_reals(a, b, start, stop)
         if self.symbol.name not in _RATES:
-            return found
-        return tuple(Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in reversed(found) if s.last)
+            return Stretches(found, self.symbol.name)
+        turned = (Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in reversed(found) if s.last)
+        return Stretches(turned, self.symbol.name)
 
     def at(self, machine: Any = None, **values: Any) -> tuple[float, ...]:
         """Return where another one of the two becomes the cheaper one, in SI units, ascending; empty if nowhere.
@@ -189,8 +190,8 @@ class Crossover:
 
     def _range(self, first: Any, last: Any) -> tuple[Fraction, Fraction | None]:
         if self.symbol.name == "n":
-            start = Fraction(int(whole("first", 1 if first is None else first, 1)))
-            return start, None if last is None or last == inf else Fraction(int(whole("last", last, int(start))))
+            start = Fraction(one_whole("first", 1 if first is None else first, 1))
+            return start, None if last is None or last == inf else Fraction(one_whole("last", last, int(start)))
         start = as_fraction("first", 0 if first is None else first)
         stop = None if last is None or last == inf else as_fraction("last", last)
         if stop is not None and stop < start:
@@ -200,11 +201,10 @@ class Crossover:
         return start, stop
 
     def _lines(self, numbers: Mapping[str, Fraction], first: Fraction, last: Fraction | None) -> tuple[Any, Any]:
-        x = Lines.identity(first, last)
-        values = {**numbers, self.symbol.name: x}
-        rate = self.symbol if self.symbol.name in _RATES else None
-        a, b = (exact_cost(_inverted(cost, rate) if rate else cost, values) for cost in (self.a, self.b))
-        return a, b
+        values = {**numbers, self.symbol.name: Lines.identity(first, last)}
+        costs = (self.a, self.b)
+        a, b = (_inverted(cost, self.symbol) for cost in costs) if self.symbol.name in _RATES else costs
+        return exact_cost(a, values), exact_cost(b, values)
 
     def __repr__(self) -> str:
         lines = [f"{self.symbol.name}: {self.cheaper}"]
@@ -219,23 +219,20 @@ class Crossover:
             where = r",\quad " + r" \wedge ".join(map(sp.latex, conditions)) if conditions else ""
             rows.append(f"{sp.latex(self.symbol)}^* = {sp.latex(point)}{where}")
         body = r" \\ ".join(rows) or rf"\text{{{self.cheaper.replace('_', ' ')}}}"
-        return (
-            rf"$\displaystyle \begin{{array}}{{l}} {body} \end{{array}}$"
-            if len(rows) > 1
-            else rf"$\displaystyle {body}$"
-        )
+        stacked = rf"\begin{{array}}{{l}} {body} \end{{array}}" if len(rows) > 1 else body
+        return rf"$\displaystyle {stacked}$"
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left'"
-        rows = "".join(
-            f"<tr><td {left}>{'' if c.point is None else f'${sp.latex(c.point)}$'}</td>"
-            f"<td {left}>{', '.join(f'${sp.latex(k)}$' for k in c.conditions)}</td>"
-            f"<td {left}>{html.escape(c.cheaper)}</td></tr>"
-            for c in self.cases
-        )
-        head = f"<tr><th {left}>${sp.latex(self.symbol)}$</th><th {left}>if</th><th {left}>cheaper</th></tr>"
-        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{note}"
+        rows = [
+            (
+                "" if case.point is None else formula(case.point),
+                ", ".join(map(formula, case.conditions)),
+                html.escape(case.cheaper),
+            )
+            for case in self.cases
+        ]
+        table = html_table((f"${sp.latex(self.symbol)}^*$", "if", "cheaper"), rows) if rows else ""
+        return table + (f"<p>{html.escape(self.note)}</p>" if self.note else "")
 
 
 def _inverted(cost: Cost, rate: sp.Symbol) -> Cost:
@@ -267,7 +264,7 @@ def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
     Raises
     ------
     UnknownNameError
-        If no formula of this package has such a symbol.
+        If no formula of this package has such a symbol, or none of the two costs a parameter of this name.
     QuantityError
         If a cost is no `Cost`, or has a number for the symbol already.
 
@@ -291,4 +288,10 @@ def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
             raise QuantityError(f"{which} must be a Cost, such as collective_cost gives, but {shown(cost)} was given.")
         if found.name in cost.fixed:
             raise QuantityError(f"{which} has a number for {found.name} already: there is nothing to vary.")
+    known = sorted({*cost_a.symbols, *cost_b.symbols})
+    if found.name not in ("P", "n", *known):
+        raise UnknownNameError(
+            f"neither cost depends on {found.name} ({describe(found.name).meaning}): there is nothing to vary. "
+            f"They hold {', '.join(known) or 'no symbols'}."
+        )
     return Crossover(found, cost_a, cost_b)

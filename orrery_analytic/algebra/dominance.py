@@ -9,10 +9,9 @@ from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
 from orrery_analytic.algebra.crossover import Crossover, crossover
-from orrery_analytic.algebra.exact import UndefinedHereError, exact_value, numbers_for
+from orrery_analytic.algebra.exact import UndefinedHereError, exact_value, numbers_for, one_whole
 from orrery_analytic.algebra.lines import Lines, signs
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.units import shown
 
@@ -27,7 +26,7 @@ class Region(NamedTuple):
     term: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dominance:
     """Which term of a cost is the largest. Made by `dominant_term`.
 
@@ -63,8 +62,8 @@ class Dominance:
             For numbers out of range, and where the cost is 0 or not stated for this P.
         """
         numbers = numbers_for((self.cost,), machine, values, "n")
-        start = Fraction(int(whole("first", first, 1)))
-        stop = None if last is None else Fraction(int(whole("last", last, int(start))))
+        start = Fraction(one_whole("first", first, 1))
+        stop = None if last is None else Fraction(one_whole("last", last, int(start)))
         x = Lines.identity(start, stop)
         terms = self.cost.local if numbers.get("P") == 1 else self.cost.terms
         try:
@@ -77,8 +76,11 @@ class Dominance:
 
     def at(self, machine: Any = None, **values: Any) -> str:
         """Return the name of the largest term at one n. Takes and raises what `regions` takes and raises, and n."""
-        size = int(whole("n", values.pop("n", None), 1))
+        size = one_whole("n", values.pop("n", None), 1)
         return self.regions(machine, first=size, last=size, **values)[0].term
+
+    def __repr__(self) -> str:
+        return f"the largest of {', '.join(self.cost.terms)}: ask for `regions` at numbers, or for `borders`"
 
 
 def _largest(lines: dict[str, Lines], first: int, last: float) -> list[Region]:

@@ -14,6 +14,8 @@ import sympy as sp
 
 from orrery_analytic.algebra.exact import exact_cost, numbers_for
 from orrery_analytic.algebra.lines import Lines
+from orrery_analytic.algebra.monomials import quotient_of
+from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import describe
@@ -51,7 +53,7 @@ class Elasticity:
         ):
             return MappingProxyType({})
         symbols = {name: describe(name).symbol for name in self.parameters}
-        return MappingProxyType({k: sp.factor_terms(s * total.diff(s)) / total for k, s in symbols.items()})
+        return MappingProxyType({k: quotient_of(s * total.diff(s), total) for k, s in symbols.items()})
 
     def at(self, machine: Any = None, **values: Any) -> dict[str, float]:
         """Return the share of each parameter as a number.
@@ -105,12 +107,8 @@ class Elasticity:
         return "\n".join(rows) or f"shares of {', '.join(self.parameters)}: ask for `at` numbers"
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left'"
-        rows = "".join(
-            f"<tr><th {left}>{html.escape(name)}</th><td {left}>${sp.latex(share)}$</td></tr>"
-            for name, share in self.shares.items()
-        )
-        return f"<table><tbody>{rows}</tbody></table>" if rows else f"<p>{html.escape(repr(self))}</p>"
+        rows = [(formula(describe(name).symbol), formula(share)) for name, share in self.shares.items()]
+        return html_table(("parameter", "share"), rows) if rows else f"<p>{html.escape(repr(self))}</p>"
 
 
 def _ranks(f: sp.Basic) -> sp.Symbol | None:

@@ -18,12 +18,12 @@ import sympy as sp
 from orrery_analytic.algebra.lines import Lines, indicator, latest, select
 from orrery_analytic.collectives.functions_of_p import OfP
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import LARGEST_COUNT, whole
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import shown
 
-__all__ = ["SIGNS", "UndefinedHereError", "as_fraction", "exact_cost", "exact_value", "numbers_for"]
+__all__ = ["SIGNS", "UndefinedHereError", "as_fraction", "exact_cost", "exact_value", "numbers_for", "one_whole"]
 
 SIGNS = {
     sp.StrictLessThan: (-1,), sp.LessThan: (-1, 0), sp.StrictGreaterThan: (1,), sp.GreaterThan: (0, 1),
@@ -61,6 +61,20 @@ def _is_finite(value: Any) -> bool:
         return isfinite(value)
     except OverflowError:  # a whole number beyond all floats, for which the rest of the package has no use either
         return False
+
+
+def one_whole(name: str, value: Any, least: int, largest: int = LARGEST_COUNT) -> int:
+    """Return one whole number from `least` to `largest`.
+
+    Raises
+    ------
+    QuantityError
+        For anything else, and for several numbers.
+    """
+    found = whole(name, value, least, largest)
+    if found.ndim:
+        raise QuantityError(f"{name} must be one whole number, but {shown(value)} was given.")
+    return int(found)
 
 
 def numbers_for(costs: tuple[Cost, ...], machine: Any, values: Mapping[str, Any], but: str = "") -> dict[str, Fraction]:

@@ -9,11 +9,10 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_cost, numbers_for
+from orrery_analytic.algebra.exact import exact_cost, numbers_for, one_whole
 from orrery_analytic.algebra.lines import Lines, signs
 from orrery_analytic.algebra.monomials import quotient_of
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import n
 from orrery_analytic.units import shown
@@ -81,15 +80,15 @@ class HalfPerformance:
             raise QuantityError(
                 "n is needed, in bytes, for the number of ranks on which it reaches half of the bandwidth."
             )
-        most = int(whole("last", last, 2, _MOST_RANKS))
+        most = one_whole("last", last, 2, _MOST_RANKS)
         reached = (p for p in range(most, 1, -1) if self._size({**numbers, "P": Fraction(p)}) <= size)
         return next(reached, None)
 
     def __repr__(self) -> str:
         return f"n_1/2 = {self.size}" if self.size is not None else "n_1/2: ask for `at` numbers"
 
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle n_{{1/2}} = {sp.latex(self.size)}$" if self.size is not None else repr(self)
+    def _repr_latex_(self) -> str | None:
+        return rf"$\displaystyle n_{{1/2}} = {sp.latex(self.size)}$" if self.size is not None else None
 
 
 def half_performance(cost: Cost) -> HalfPerformance:

@@ -9,8 +9,10 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.algebra.crossover import crossover
+from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import unknown_name
+from orrery_analytic.symbols import describe
 from orrery_analytic.units import readable
 
 __all__ = ["Inversion", "invert"]
@@ -49,7 +51,10 @@ class Inversion:
         """Whether a beats b with the machine's own value; None where it has none."""
         return None if self.now is None else any(low < self.now < high for low, high in self.wins)
 
-    def __repr__(self) -> str:
+    @property
+    def told(self) -> str:
+        """With which values a beats b, as text with units: "less than 23.5 GB/s"."""
+
         def told(low: float, high: float) -> str:
             if low == 0 and high == inf:
                 return "any"
@@ -58,10 +63,17 @@ class Inversion:
             below = f"less than {readable(high, self.unit)}"
             return below if low == 0 else f"more than {readable(low, self.unit)} and {below}"
 
-        found = " or ".join(told(*pair) for pair in self.wins) or "none"
+        return " or ".join(told(*pair) for pair in self.wins) or "none"
+
+    def __repr__(self) -> str:
         now = "" if self.now is None else f" (now {readable(self.now, self.unit)})"
         rows = [f"  {self.symbol} = {e}" for e in self.formulas if e is not None]
-        return "\n".join([f"{self.key} for a to beat b: {found}{now}", *rows])
+        return "\n".join([f"{self.key} for a to beat b: {self.told}{now}", *rows])
+
+    def _repr_html_(self) -> str:
+        now = "" if self.now is None else readable(self.now, self.unit)
+        borders = ", ".join(formula(sp.Eq(describe(self.symbol).symbol, e, evaluate=False)) for e in self.formulas if e)
+        return html_table(("key", "a beats b", "now", "border"), [(self.key, self.told, now, borders)])
 
 
 def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: Any) -> Inversion:

@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean
 from orrery_analytic.algebra.branches import TooManyBranchesError, at_least, branches
 from orrery_analytic.algebra.exact import UndefinedHereError, exact_value
 from orrery_analytic.algebra.monomials import by_monomial, tidied
+from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import P, n
@@ -82,15 +83,13 @@ class Asymptotics:
         return "\n".join(rows)
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left'"
         rows = []
         for name in self.cost.terms:
-            large = "; ".join(f"${sp.latex(e)}$" for e, _ in self.in_n[name])
+            large = "; ".join(formula(e) for e, _ in self.in_n[name])
             growth = self.in_P[name]
-            ranks = "" if growth is None else " to ".join(f"${sp.latex(e)}$" for e in dict.fromkeys(growth))
-            rows.append(f"<tr><th {left}>{html.escape(name)}</th><td {left}>{large}</td><td {left}>{ranks}</td></tr>")
-        head = f"<tr><th>term</th><th {left}>$n \\to \\infty$</th><th {left}>$P \\to \\infty$</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+            ranks = "" if growth is None else " to ".join(map(formula, dict.fromkeys(growth)))
+            rows.append((html.escape(name), large, ranks))
+        return html_table(("term", r"$n \to \infty$", r"$P \to \infty$"), rows)
 
 
 def _in_n(e: sp.Expr) -> tuple[tuple[sp.Expr, tuple[Boolean, ...]], ...]:

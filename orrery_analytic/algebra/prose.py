@@ -59,6 +59,7 @@ def html_text(text: str) -> str:
 def plain_text(text: str) -> str:
     """Return a sentence, or a part of a formula, as characters alone."""
     text = text.replace(r"\underline{\ell}", "fl").replace(r"\overline{\ell}", "cl").replace("$", "")
+    text = re.sub(r"\\left\\l(floor|ceil) (.*?) \\right\\r\1", r"\1(\2)", text).replace("log_2", "log2")
     text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
     text = re.sub(r"\\(?:left|right|text|operatorname)(?![a-z])", "", text).replace(r"\ldots", "...")
     text = re.sub(r"\^\{([^{}]*)\}", r"**(\1)", re.sub(r"\\([a-z]+)", r"\1", text))

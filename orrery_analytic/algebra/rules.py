@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,17 +11,17 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.algebra.crossover import crossover
-from orrery_analytic.algebra.exact import exact_cost
+from orrery_analytic.algebra.exact import exact_cost, one_whole
 from orrery_analytic.algebra.monomials import RANKS, sign_over_ranks
+from orrery_analytic.algebra.tables import html_table
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import P, n
 from orrery_analytic.units import shown
 
-__all__ = ["GUIDELINES", "Verdict", "guideline", "guidelines"]
+__all__ = ["GUIDELINES", "Verdict", "Verdicts", "guideline", "guidelines"]
 
 GUIDELINES: tuple[tuple[str, tuple[tuple[str, sp.Expr], ...]], ...] = (
     ("allreduce", (("reduce", sp.S.One), ("bcast", sp.S.One))),
@@ -58,9 +59,26 @@ class Verdict:
     where: str
     witness: Mapping[str, Any] | None = None
 
+    @property
+    def told(self) -> str:
+        """The witness as text; empty where there is none."""
+        return ", ".join(f"{k} = {v}" for k, v in (self.witness or {}).items())
+
     def __str__(self) -> str:
-        told = "" if self.witness is None else f": {', '.join(f'{k} = {v}' for k, v in self.witness.items())}"
-        return f"{self.name}: {self.verdict} {self.where}{told}"
+        return f"{self.name}: {self.verdict} {self.where}" + (f": {self.told}" if self.witness else "")
+
+
+class Verdicts(tuple[Verdict, ...]):
+    """Verdicts, a tuple that a notebook shows as a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        rows = ((v.name, v.verdict, v.where, v.told) for v in self)
+        return html_table(
+            ("guideline", "verdict", "where", "witness"), ([html.escape(cell) for cell in row] for row in rows)
+        )
 
 
 def guideline(
@@ -92,8 +110,10 @@ def guideline(
     for cost in (left, right):
         if not isinstance(cost, Cost):
             raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
+    if not isinstance(ranks, Iterable):
+        raise QuantityError(f"ranks are several numbers of ranks, such as range(2, 65), but {shown(ranks)} was given.")
     if machine is not None:
-        return _on_machine(left, right, machine, [int(whole("ranks", p, 2)) for p in ranks], name)
+        return _on_machine(left, right, machine, [one_whole("ranks", p, 2) for p in ranks], name)
     difference = right.total - left.total
     if all(sign is not None and sign >= 0 for sign in sign_over_ranks(difference)):
         return Verdict(name, "proved", f"for P = {RANKS[0]} to {RANKS[-1]} and all parameters")
@@ -125,7 +145,7 @@ def guidelines(
     network: Hockney | LogGP = Hockney(),  # noqa: B008 - frozen
     machine: Any = None,
     ranks: Iterable[int] = RANKS,
-) -> tuple[Verdict, ...]:
+) -> Verdicts:
     """Return the verdict on each of `GUIDELINES` whose collectives all have an algorithm.
 
     Parameters
@@ -136,6 +156,11 @@ def guidelines(
     machine, ranks
         As in `guideline`.
 
+    Returns
+    -------
+    Verdicts
+        A tuple of `Verdict`, that a notebook shows as a table.
+
     Raises
     ------
     UnknownNameError
@@ -145,6 +170,11 @@ def guidelines(
 
     Source: after Traff, Gropp and Thakur, Self-consistent MPI performance guidelines, TPDS 21(5), 2010.
     """
+    if not isinstance(algorithms, Mapping) or not all(isinstance(name, str) for name in algorithms.values()):
+        raise QuantityError(
+            'a mapping of collectives to names of algorithms is allowed, such as {"allreduce": "ring", "reduce": '
+            f'"binomial", "bcast": "binomial"}}, but {shown(algorithms)} was given.'
+        )
     costs = {where: collective_cost(where, name, network) for where, name in algorithms.items()}
     found = []
     for where, others in GUIDELINES:
@@ -152,7 +182,7 @@ def guidelines(
             right = sum((_scaled(costs[other], scale) for other, scale in others), Cost())
             claim = f"{where} <= {' + '.join(other for other, _ in others)}"
             found.append(guideline(costs[where], right, machine, ranks, claim))
-    return tuple(found)
+    return Verdicts(found)
 
 
 def _scaled(cost: Cost, scale: sp.Expr) -> Cost:

@@ -15,10 +15,10 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from orrery_analytic.algebra.branches import TooManyBranchesError, at_least, branches
-from orrery_analytic.algebra.exact import exact_cost, numbers_for
+from orrery_analytic.algebra.exact import exact_cost, numbers_for, one_whole
 from orrery_analytic.algebra.monomials import quotient_of, sign_over_ranks
+from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import P, n, n_s
 from orrery_analytic.units import shown
@@ -120,7 +120,7 @@ class OptimalSegment:
             For numbers out of range.
         """
         numbers = numbers_for((self.cost,), machine, values, "n_s")
-        most = int(whole("largest", largest, 1, 2**20))
+        most = one_whole("largest", largest, 1, 2**20)
         if numbers.get("P") == 1:
             return Segments(1, ceil(numbers["n"]), 0.0)
         size = self.whole.subs(n, 1).subs(P, sp.Rational(*numbers.get("P", Fraction(1)).as_integer_ratio()))
@@ -166,15 +166,11 @@ class OptimalSegment:
         )
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left'"
-        head = "".join(f"<th {left}>{name}</th>" for name in ("segment bytes", "if", "seconds"))
-        rows = "".join(
-            f"<tr><td {left}>${sp.latex(point)}$</td><td {left}>{', '.join(f'${sp.latex(c)}$' for c in where)}</td>"
-            f"<td {left}>${sp.latex(seconds)}$</td></tr>"
-            for point, where, seconds in self.cases
-        )
-        note = "" if self.cases else f"<p>{html.escape(repr(self))}</p>"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+        rows = [
+            (formula(point), ", ".join(map(formula, where)), formula(seconds)) for point, where, seconds in self.cases
+        ]
+        head = ("$n_s^*$ (B)", "if", "time (s)")
+        return html_table(head, rows) if rows else f"<p>{html.escape(repr(self))}</p>"
 
 
 def _root(e: sp.Expr) -> sp.Expr:

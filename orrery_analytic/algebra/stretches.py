@@ -13,9 +13,12 @@ import sympy as sp
 
 from orrery_analytic.algebra.exact import exact_cost
 from orrery_analytic.algebra.lines import Lines, signs
+from orrery_analytic.algebra.tables import html_table
 from orrery_analytic.cost import Cost
+from orrery_analytic.symbols import describe
+from orrery_analytic.units import readable
 
-__all__ = ["Stretch", "borders", "over_ranks", "over_reals", "over_whole"]
+__all__ = ["Stretch", "Stretches", "borders", "over_ranks", "over_reals", "over_whole"]
 
 _WORDS = {-1: "a", 0: "equal", 1: "b"}
 _CHUNK = 1024
@@ -36,6 +39,28 @@ class Stretch(NamedTuple):
     first: float
     last: float
     cheaper: str
+
+
+class Stretches(tuple[Stretch, ...]):
+    """Stretches of one symbol, a tuple that a notebook shows as a table with units."""
+
+    symbol: str
+
+    def __new__(cls, rows: Iterable[Stretch], symbol: str = "n") -> Stretches:
+        """Keep the name of the symbol beside the rows: it tells their unit."""
+        made = super().__new__(cls, rows)
+        made.symbol = symbol
+        return made
+
+    def _repr_html_(self) -> str:
+        unit = describe(self.symbol).unit
+
+        def told(value: float) -> str:
+            if value == inf:
+                return "no end"
+            return f"{value:,.0f} B".replace(",", " ") if unit == "B" else readable(value, unit)
+
+        return html_table((f"{self.symbol} from", "to", "cheaper"), ((told(a), told(b), who) for a, b, who in self))
 
 
 def _undefined(a: Any, b: Any) -> str:

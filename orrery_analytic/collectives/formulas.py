@@ -152,6 +152,8 @@ def _composed(
             f"{algorithm!r} calls {' and '.join(expected)}, which the library decides again: name what it takes, "
             f"parts=({example}), or give a number of ranks, P=128, for what it decides there."
         )
+    if not isinstance(parts, list | tuple):
+        raise QuantityError(f"parts must be a list of names, ({example}), but {shown(parts)} was given.")
     named = [(*str(part).split(":"), "", "")[:3] for part in parts]
     if [name for name, _, _ in named] != expected or not all(re.fullmatch("[0-9]{0,18}", own) for *_, own in named):
         raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={parts!r} was given. "

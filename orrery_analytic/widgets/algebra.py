@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
-from collections.abc import Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import RLock
 from typing import Any
 
 import ipywidgets
 import numpy as np
-import sympy as sp
 from ipywidgets import Layout
+from numpy.typing import NDArray
 from PIL import Image
 
-from orrery_analytic.algebra import Crossover, crossover
+from orrery_analytic.algebra import crossover
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.collectives import list_algorithms
 from orrery_analytic.cost import Cost
@@ -25,10 +23,10 @@ from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import OrreryError, choose
 from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
-from orrery_analytic.plots.algebra import Border, Ranks
-from orrery_analytic.units import readable
+from orrery_analytic.plots.crossovers import Border, Ranks
 from orrery_analytic.widgets.canvas import Canvas
 from orrery_analytic.widgets.controls import _bytes, _dropdown, _ranks, _slider
+from orrery_analytic.widgets.crossover_words import formulas, words
 from orrery_analytic.widgets.parameters import Parameters
 from orrery_analytic.widgets.view import RANKS, SIZES
 
@@ -37,7 +35,8 @@ __all__ = ["CrossoverExplorer", "explore_crossover"]
 _X = np.unique(np.rint(np.geomspace(4, 2**30, 225)).astype(int))
 _FIRST, _LAST = 2, 64  # ranks of the strip
 _CURSOR: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 2)), "zorder": 3}
-_USUAL = ("recursive_doubling", "ring")
+_USUAL = ("recursive_doubling", "ring", "recursive_halving", "binomial", "scatter_allgather_ring", "rabenseifner",
+          "pairwise", "modified_bruck")  # fmt: skip
 _STATUS = '<div role="status" aria-live="polite" style="line-height: 1.45; overflow-wrap: anywhere">{}</div>'
 _COLLECTIVES = [name for name in list_collectives() if name != "barrier"]  # without bytes nothing crosses over n
 
@@ -92,8 +91,8 @@ class CrossoverExplorer(ipywidgets.Box):
         self, machine: Machine | str, collective: str, a: str | None, b: str | None, P: int, n: int | str
     ) -> None:
         self._lock, self._quiet = RLock(), False  # callbacks may come from several threads
-        base = load_machine(machine) if isinstance(machine, str) else machine
-        own = not isinstance(machine, str) or machine not in list_machines()
+        base = machine if isinstance(machine, Machine) else load_machine(machine)
+        own = machine not in list_machines()
         self._own = {f"{base.name} (yours)": base} if own else {}
         names = [*self._own, *list_machines()]
         self.machine = _dropdown("machine", names, next(iter(self._own), base.name))
@@ -108,7 +107,10 @@ class CrossoverExplorer(ipywidgets.Box):
         self.n.add_class("orrery-n")
         self.parameters = Parameters(self._moved)
         self.parameters.load(base)
-        self._upper, self._lower = Canvas(3.5, "orrery-figure"), Canvas(0.95, "orrery-ranks", above=0.1, below=0.45)
+        self._upper, self._lower = (
+            Canvas(3.4, "orrery-figure", above=0.58),
+            Canvas(1.2, "orrery-ranks", above=0.1, below=0.7),
+        )
         self.curves_image, self.ranks_image = self._upper.image, self._lower.image
         self.readout, self.formula = ipywidgets.HTML(layout=Layout(min_height="76px")), ipywidgets.HTMLMath()
         self.readout.add_class("orrery-readout")
@@ -135,15 +137,6 @@ class CrossoverExplorer(ipywidgets.Box):
     def _names(self) -> tuple[str, str]:
         return self.a.value, self.b.value
 
-    @contextmanager
-    def _quietly(self) -> Any:
-        """Change several controls at once; what follows is up to the caller."""
-        self._quiet = True
-        try:
-            yield
-        finally:
-            self._quiet = False
-
     def _on_machine(self, _: Any) -> None:
         name = self.machine.value
         self.parameters.load(self._own.get(name) or load_machine(name))
@@ -151,10 +144,10 @@ class CrossoverExplorer(ipywidgets.Box):
 
     def _on_collective(self, _: Any) -> None:
         offered = _offered(self.collective.value)
-        with self._quietly():
-            first, second = _pair(offered, None, None)
-            self.a.options, self.b.options = offered, offered
-            self.a.value, self.b.value = first, second
+        self._quiet = True
+        self.a.options = self.b.options = offered
+        self.a.value, self.b.value = _pair(offered, None, None)
+        self._quiet = False
         self._rebuild()
 
     def _rebuild(self, _: Any = None) -> None:
@@ -167,10 +160,11 @@ class CrossoverExplorer(ipywidgets.Box):
                     canvas.clear()
             self._border = Border(self._upper.axes, _X, self._names)
             self._upper.axes.set_xlabel("")
-            self._caption = self._upper.axes.text(0.5, -0.13, "", transform=self._upper.axes.transAxes, ha="center",
-                                                  va="top")  # fmt: skip
+            self._caption = _caption(self._upper, -0.13)
             self._at_n = self._upper.axes.axvline(1, **_CURSOR)
             self._strip = Ranks(self._lower.axes, [""], self._names, _FIRST, _LAST)
+            self._lower.axes.set_xlabel("")
+            self._below = _caption(self._lower, -0.75)
             (self._at_P,) = self._lower.axes.plot([], [], marker="v", color="black", markersize=6, clip_on=False)
             self._moved()
 
@@ -179,16 +173,7 @@ class CrossoverExplorer(ipywidgets.Box):
         if self._quiet:
             return
         with self._lock:
-            try:
-                self._show()
-            except OrreryError as error:
-                self.readout.value = _STATUS.format(f"<b>Cannot be shown:</b> {html.escape(str(error))}")
-                self.formula.value = ""
-                for canvas in (self._upper, self._lower):
-                    with canvas.lock:
-                        canvas.clear()
-                        canvas.axes.set_axis_off()
-                        canvas.paint([], anew=True)
+            self._show()
 
     def _show(self) -> None:
         overrides = self.parameters.overrides()
@@ -207,29 +192,12 @@ class CrossoverExplorer(ipywidgets.Box):
             self._upper.paint([*self._border.artists, self._at_n, self._caption], anew)
         with self._lower.lock:
             anew = self._strip.update([ranks])
-            self._lower.axes.set_xlabel("")
+            self._below.set_text(f"ranks P, at n = {size_text(n)}")
             self._at_P.set_data(([P], [-0.44]) if P <= _LAST else ([], []))
-            self._lower.paint([*self._strip.artists, self._at_P], anew)
-        here = [float(_seconds(cost, machine, P, np.array([n]))[0]) for cost in costs]
-        self.readout.value = _STATUS.format("<br>".join(self._said(here, stretches, ranks)))
-        self.formula.value = _formulas(over_n, over_n.formulas(machine, P=P), P)
-
-    def _said(self, here: Sequence[float], stretches: Iterable[Any], ranks: Iterable[Any]) -> list[str]:
-        """Return the verdict at the point, and the stretches over n and over P, in words."""
-        P, n = self.P.value, size_text(self.n.value)
-        names = dict(zip("ab", map(html.escape, self._names), strict=True))
-        times = ", ".join(f"{names[k]} {_time(t)}" for k, t in zip("ab", here, strict=True))
-        ratio = f", {max(here) / min(here):.2f} times as long" if np.isfinite(here).all() and min(here) else ""
-        over_n = "; ".join(f"{_who(who, names)} {_sizes(first, last)}" for first, last, who in stretches)
-        by_who: dict[str, list[str]] = {}
-        for first, last, who in ranks:
-            by_who.setdefault(who, []).append(f"{first}" if first == last else f"{first} to {last}")
-        over_P = "; ".join(f"{_who(who, names)} at {', '.join(found)}" for who, found in by_who.items())
-        return [
-            f"<b>P = {P}, n = {n}:</b> {times}{ratio}.",
-            f"<b>Over n on {P} ranks,</b> the cheaper one: {over_n}.",
-            f"<b>Over P = {_FIRST} to {_LAST} at {n}:</b> {over_P}.",
-        ]
+            self._lower.paint([*self._strip.artists, self._at_P, self._below], anew)
+        here = [float(_seconds(cost, machine, P, [n])[0]) for cost in costs]
+        self.readout.value = _STATUS.format(words(self._names, P, n, here, stretches, ranks))
+        self.formula.value = formulas(over_n.formulas(machine, P=P), P)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Add both pictures, for where nothing runs: a stored notebook on a page."""
@@ -250,7 +218,7 @@ def _cost(collective: str, algorithm: str) -> Cost:
 
 
 @lru_cache(maxsize=64)
-def _offered(collective: str) -> tuple[str, ...]:
+def _offered(collective: str) -> list[str]:
     """Return the algorithms that have a formula for any P on one level."""
     found = []
     for name in list_algorithms(collective):
@@ -259,7 +227,7 @@ def _offered(collective: str) -> tuple[str, ...]:
         except OrreryError:  # made of parts that n decides, or for nodes of several ranks
             continue
         found.append(name)
-    return tuple(found)
+    return found
 
 
 def _pair(offered: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
@@ -270,41 +238,14 @@ def _pair(offered: Sequence[str], a: str | None, b: str | None) -> tuple[str, st
     return first, second
 
 
-def _seconds(cost: Cost, machine: Machine, P: int, n: Any) -> Any:
+def _seconds(cost: Cost, machine: Machine, P: int, n: Any) -> NDArray[np.float64]:
     given = {name: machine.parameters[name] for name in cost.symbols if name in machine.parameters}
-    return np.broadcast_to(cost(**given, P=P, n=n), np.shape(n))
+    return np.broadcast_to(np.asarray(cost(**given, P=P, n=n)), np.shape(n))
 
 
-def _time(seconds: float) -> str:
-    return readable(seconds, "s") if np.isfinite(seconds) else "not stated"
-
-
-def _who(verdict: str, names: dict[str, str]) -> str:
-    only = {f"only {k}": f"only {name} is stated" for k, name in names.items()}
-    return f"<b>{ {**names, **only}.get(verdict, verdict) }</b>"
-
-
-def _sizes(first: float, last: float) -> str:
-    low, high = (f"{x:,.0f} B".replace(",", " ") for x in (first, last))
-    return f"from {low} on" if last == float("inf") else f"from {low} to {high}" if first > 1 else f"to {high}"
-
-
-def _formulas(crossing: Crossover, found: Iterable[tuple[float, sp.Expr | None]], P: int) -> str:
-    """Return HTML with LaTeX: each border on these ranks, with its formula for the branches that hold there."""
-    rows = [
-        f"$\\displaystyle n^* = {_latex(e)} = \\text{{{at:,.1f} B}}$".replace(",", "\\,")
-        if e is not None
-        else f"{at:,.1f} B: a formula jumps there"
-        for at, e in found
-    ]
-    body = "".join(f'<div style="overflow: auto hidden; contain: inline-size; margin: 8px 0">{row}</div>' for row in rows)
-    title = "Equal cost, as a formula:" if rows else f"Nowhere in n do the two change places on {P} ranks."
-    return f'<div style="width: 740px; max-width: 100%"><b>{title}</b>{body}</div>'
-
-
-@lru_cache(maxsize=256)
-def _latex(e: sp.Expr) -> str:
-    return str(sp.latex(e))
+def _caption(canvas: Canvas, height: float) -> Any:
+    """Return a text that stands for the name of the horizontal axis, and changes with the numbers."""
+    return canvas.axes.text(0.5, height, "", transform=canvas.axes.transAxes, ha="center", va="top")
 
 
 def _stacked(*pngs: bytes) -> bytes:

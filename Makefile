@@ -17,13 +17,14 @@ LAB_BROWSER := --no-browser
 endif
 endif
 
-.PHONY: help lab test bench lint clean
+.PHONY: help lab test bench lint docs clean
 
 help:
 	@echo "make lab    open JupyterLab on notebooks/"
 	@echo "make test   run every test, the notebooks among them"
 	@echo "make bench  time what must be fast"
 	@echo "make lint   ruff, mypy and the order of modules"
+	@echo "make docs   build the site in build/docs/html"
 	@echo "make clean  remove what these commands made"
 
 lab: $(VENV)/lab.stamp
@@ -31,16 +32,22 @@ lab: $(VENV)/lab.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest -m "browser or latex or openmpi"
-	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval_sanitize.cfg notebooks
+	$(BIN)/python -m pytest -n 0 -m "browser or latex or openmpi"
+	$(BIN)/python -m pytest -n 0 --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval_sanitize.cfg notebooks
 
 bench: $(VENV)/test.stamp
-	$(BIN)/python -m pytest --benchmark-enable --benchmark-only
+	$(BIN)/python -m pytest -n 0 --benchmark-enable --benchmark-only
 
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports --no-logo
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/python docs/examples.py
+	$(BIN)/python docs/pages.py build/docs/pages
+	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs build/docs/pages build/docs/html
+	$(BIN)/python docs/check_links.py build/docs/html
 
 clean:
 	rm -rf $(VENV) build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -53,9 +60,10 @@ $(VENV)/python.stamp:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/lab.stamp: EXTRAS := notebooks,calibration
-$(VENV)/test.stamp: EXTRAS := notebooks,calibration,test
+$(VENV)/lab.stamp: EXTRAS := notebooks
+$(VENV)/test.stamp: EXTRAS := notebooks,test
 $(VENV)/dev.stamp: EXTRAS := dev
+$(VENV)/docs.stamp: EXTRAS := docs
 $(VENV)/%.stamp: pyproject.toml constraints.txt | $(VENV)/python.stamp
 	$(INSTALL) -e '.[$(EXTRAS)]'
 	touch $@

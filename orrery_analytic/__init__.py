@@ -79,7 +79,10 @@ _LATER = {
     "explore_busbw": "widgets.busbw",
     "explore_choices": "widgets",
     "explore_crossover": "widgets.algebra",
+    "explore_live": "widgets.live",
     "explore_schedule": "widgets",
+    "javascript": "widgets.javascript",
+    "live_page": "widgets.live",
 }
 
 __all__ = [
@@ -120,6 +123,7 @@ __all__ = [
     "explore_busbw",
     "explore_choices",
     "explore_crossover",
+    "explore_live",
     "explore_schedule",
     "export",
     "fit",
@@ -129,10 +133,12 @@ __all__ = [
     "guidelines",
     "half_performance",
     "invert",
+    "javascript",
     "kernel_cost",
     "list_algorithms",
     "list_collectives",
     "list_machines",
+    "live_page",
     "load_machine",
     "log2_ceil",
     "log2_floor",

@@ -45,14 +45,14 @@ def test_pieces_and_their_switch_point_are_found() -> None:
     a = np.where(first, truth["alpha_1"], truth["alpha_2"])
     b = np.where(first, truth["beta_1"], truth["beta_2"])
     hits, wide = np.zeros(5), []
-    for seed in range(40):
+    for seed in range(25):
         made = oa.fit({"n": SIZES, "seconds": dirty(seed, a + b * SIZES)})
         hits += inside(made, truth)
         for part, number in ((first, 1), (~first, 2)):
             columns = np.column_stack([np.ones(part.sum()), SIZES[part]])
             best = ideal(columns, np.array([truth[f"alpha_{number}"], truth[f"beta_{number}"]]))
             wide += [half_width(made, f"{name}_{number}") / w for name, w in zip(("alpha", "beta"), best, strict=True)]
-    assert (hits >= 36).all()
+    assert (hits >= 23).all()
     assert max(wide) < 3
 
 
@@ -312,6 +312,7 @@ def test_what_a_fit_refuses(table: Any, options: dict[str, Any], error: type[Exc
         ({"algorithm": "ring", "rendezvous": 1}, "True or False"),
         ({"algorithm": {"ring": "ring"}}, "algorithm"),
         ({"cost": "P*alpha"}, "must be a Cost"),
+        ({"cost": oa.Cost(), "network": oa.Hockney()}, "its own network"),
         ({"cost": oa.Cost({"latency": oa.describe("alpha").symbol * oa.describe("beta").symbol})}, "not linear"),
         ({}, "nothing says which algorithm"),
     ],

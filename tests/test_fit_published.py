@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import orrery_analytic as oa
-from orrery_analytic.calibration import added
+from orrery_analytic.calibration import add_bounce
 from orrery_analytic.errors import QuantityError
 
 # osu_allreduce between nodes with eight A100 each, device and host buffers: github.com/aistabci/abci2.0benchmark,
@@ -251,7 +251,7 @@ def bounce() -> oa.Fit:
 
 @pytest.mark.parametrize("ranks", [16, 32, 64, 128])
 def test_the_bounce_of_two_nodes_predicts_more(bounce: oa.Fit, ranks: int) -> None:
-    predicted = added(bounce, abci(ranks, "host"))
+    predicted = add_bounce(bounce, abci(ranks, "host"))
     error = np.abs(predicted["seconds"] / abci(ranks, "device")["seconds"] - 1)
     assert error.mean() < 0.07
 
@@ -269,7 +269,7 @@ def test_the_step_of_the_copies_is_named(bounce: oa.Fit) -> None:
 
 
 def test_the_band_holds_the_prediction(bounce: oa.Fit) -> None:
-    made = added(bounce, abci(32, "host"))
+    made = add_bounce(bounce, abci(32, "host"))
     assert (made["low"] < made["seconds"]).all()
     assert (made["seconds"] < made["high"]).all()
     np.testing.assert_allclose(made["host_seconds"] + made["bounce_seconds"], made["seconds"])
@@ -307,8 +307,8 @@ def test_a_bounce_takes_two_tables_of_common_sizes(bounce: oa.Fit) -> None:
         oa.fit(abci(16, "device"), model="bounce")
     with pytest.raises(QuantityError, match="no size in common"):
         oa.fit_bounce(abci(16, "device"), abci(16, "host").assign(n=3 * ABCI_SIZES))
-    with pytest.raises(QuantityError, match="added takes a fit of a bounce"):
-        added(oa.fit(abci(16, "device")), abci(16, "host"))
+    with pytest.raises(QuantityError, match="add_bounce takes a fit of a bounce"):
+        add_bounce(oa.fit(abci(16, "device")), abci(16, "host"))
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -329,9 +329,13 @@ def test_leonardo_from_half_of_the_sizes(half: int) -> None:
         network=[oa.TwoLevel(4, cards) for cards in (1, 2, 4)],
         rendezvous=True,
     )
-    assert "taken: TwoLevel(4, 1)" in made.warnings[-1]  # four ranks behave like one card
+    assert made.network == oa.TwoLevel(4, 1)  # four ranks behave like one card
+    if half == 0:  # the other half says nothing of beta_intra
+        machine = made.to_machine("leonardo here", base="example")
+        assert (machine.ranks_per_node, machine.network_cards_per_node) == (4, 1)
+        assert machine.parameters["s_rndv"] == made.parameters["s_rndv"]
     for name in LEONARDO:
-        cost = oa.with_rendezvous(oa.collective_cost("allgather", name, network=oa.TwoLevel(4, 1)))
+        cost = oa.with_rendezvous(oa.collective_cost("allgather", name, network=made.network))
         rest = every[~train & (every["algorithm"] == name)]
         predicted = oa.predict_band(cost, made, 16, rest["n"].to_numpy())["seconds"].to_numpy()[0]
         assert np.median(np.abs(predicted / rest["seconds"] - 1)) < 0.2

@@ -22,6 +22,7 @@ from orrery_analytic.logs import (
     nvbandwidth,
     osu,
     pico,
+    probe,
 )
 from orrery_analytic.logs.refused import refusal
 from orrery_analytic.logs.table import COLUMNS, LogWarning, Problem, Reader, Reading, frame, warn
@@ -37,6 +38,7 @@ _READERS: tuple[Reader, ...] = (
     nvbandwidth.READER,
     bandwidth_test.READER,
     pico.READER,
+    probe.READER,
     collbench.READER,
     nccl_tests.READER,
     nccl_json.READER,

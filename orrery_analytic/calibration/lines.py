@@ -1,0 +1,212 @@
+"""Straight lines in n: Hockney, Hockney in pieces, windowed bandwidth and message rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from orrery_analytic.calibration.linear import FAR, NEAR, Floats, deviations, robust_values, spread
+from orrery_analytic.calibration.pieces import Piece, pieces
+from orrery_analytic.calibration.points import by_size, falls, measured, numbers, one_series, where
+from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.solve import Column, Switch, solve
+from orrery_analytic.decisions.whole import whole
+from orrery_analytic.errors import FormatError, choose
+from orrery_analytic.units import readable, to_si
+
+__all__ = ["LINKS", "bandwidth", "fit_lines", "hockney", "hockney_pieces", "per_message"]
+
+LINKS: Mapping[str, tuple[str, str, str, str]] = {
+    "between": ("alpha", "beta", "latency", "bandwidth"),
+    "inside": ("alpha_intra", "beta_intra", "intra_latency", "intra_bandwidth"),
+    "peer": ("alpha_peer", "beta_peer", "peer_latency", "peer_bandwidth"),
+}
+"""Where messages went: between nodes, inside a node, between two GPUs of a node; symbols and machine keys of each."""
+
+
+def fit_lines(
+    model: str, points: pd.DataFrame, notes: list[str], first: str, slope: str, most: int, base: float = 0.0
+) -> Fit:
+    r"""Return the fit of seconds = first + (n - base) slope, in up to `most` pieces.
+
+    Parameters of one piece are ``first`` and ``slope``; of several ``first_1``, ``slope_1``, ``s_1`` (its last size).
+    """
+    n, seconds = points["n"].to_numpy(dtype=float), points["seconds"].to_numpy(dtype=float)
+    found = pieces(n, seconds, most)
+    tail = first.partition("_")[2]
+    columns, switches = [], []
+    for i, piece in enumerate(found, start=1):
+        number = f"_{i}" if len(found) > 1 else ""
+        here = (np.arange(len(n)) >= piece.first) & (np.arange(len(n)) <= piece.last)
+        columns.append(Column(f"{first}{number}", "s", here.astype(float)))
+        columns.append(Column(f"{slope}{number}", "s/B", np.where(here, n - base, 0.0)))
+        if i < len(found):
+            low, high = piece.last_between
+            name = f"s_{tail}_{i}" if tail else f"s_{i}"
+            switches.append(Switch(name, float(n[piece.last]), float(n[low]), float(n[high + 1])))
+    weights = _without_outliers(np.column_stack([np.ones(len(n)), n - base]), seconds, found)
+    return solve(model, columns, points, weights=weights, switches=switches, notes=notes)
+
+
+def _without_outliers(lines: Floats, seconds: Floats, found: Sequence[Piece]) -> Floats:
+    """Return a weight of 1 for each point, and 0 for outliers: by the spread of all pieces, as each has few points."""
+    sigma, weights = 0.05, np.ones(len(seconds))
+    for _ in range(5):
+        r = np.zeros(len(seconds))
+        for piece in found:
+            here = slice(piece.first, piece.last + 1)
+            r[here] = deviations(
+                lines[here], seconds[here], robust_values(lines[here], seconds[here], min(sigma, 0.05))
+            )
+        sigma = spread(r, 2 * len(found))
+        weights = (np.abs(r) <= max(FAR * sigma, NEAR)).astype(float)
+    for piece in found:
+        here = slice(piece.first, piece.last + 1)
+        if weights[here].sum() < 2:  # a line takes two points
+            weights[here] = 1.0
+    return weights
+
+
+def _lines(
+    model: str, table: pd.DataFrame, link: str, most: int, wire: Any, minus: float = 0.0
+) -> tuple[Fit, pd.DataFrame]:
+    first, slope, latency_key, bandwidth_key = LINKS[choose("link", link, LINKS)]
+    rows = one_series(_timed(table))
+    points, notes = by_size(rows)
+    notes += falls(points)
+    fit = fit_lines(model, points, notes, first, slope, most)
+    names = [name for name in fit.parameters if name.startswith(first)]
+    gives = {}
+    called = _collective(rows)
+    if called in (None, "p2p"):
+        slopes = [name for name in fit.parameters if name.startswith(slope)]
+        gives = {latency_key: Given(names[0]), bandwidth_key: Given(slopes[-1])}
+        if len(names) == 2 and link == "between":
+            gives["eager_limit"] = Given("s_1")
+    fit = replace(
+        fit, warnings=(*fit.warnings, *_of_a_call(called, first, slope), *_above_wire(fit, rows, wire)), gives=gives
+    )
+    return fit, points
+
+
+def _of_a_call(called: str | None, first: str, slope: str) -> list[str]:
+    if called in (None, "p2p"):
+        return []
+    return [
+        f"these are times of a whole {called}: {first} and {slope} are those of the call, not of a message, and go "
+        'into no machine file. model="collective" finds those of a message.'
+    ]
+
+
+def _collective(rows: pd.DataFrame) -> str | None:
+    known = list(rows["collective"].dropna()) if "collective" in rows.columns else []
+    return str(known[0]) if known else None
+
+
+def _timed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a time; where there are bandwidths alone, say which model takes them."""
+    try:
+        return measured(table)
+    except FormatError as error:
+        if np.isfinite(numbers(table, "bandwidth_bytes_per_s")).any():
+            raise FormatError(
+                f'{error} It has bandwidths: model="bandwidth" takes them, "copies" those of copies.'
+            ) from None
+        raise
+
+
+def _above_wire(fit: Fit, rows: pd.DataFrame, wire: Any) -> list[str]:
+    """Say where one over a time a byte is more than the wire can do, and what bus bandwidths are not."""
+    notes = []
+    bus = numbers(rows, "busbw_bytes_per_s")
+    limit = to_si(wire, "B/s", "wire", positive=True) if wire is not None else np.inf
+    if np.isfinite(bus).any():
+        at = rows.iloc[[int(np.nanargmax(bus))]]
+        above = ", above the wire," if np.nanmax(bus) > limit else ""
+        notes.append(
+            f"the bus bandwidth of this table, up to {readable(np.nanmax(bus), 'B/s')}{above}{where(at)} is no speed "
+            "of a link: it is size over time, times a factor of the ranks. No parameter is made of it."
+        )
+    for name, value in fit.parameters.items():
+        if fit.units[name] == "s/B" and (value == 0 or 1 / value > limit) and wire is not None:
+            rate = readable(1 / value, "B/s") if value else "no limit"
+            notes.append(
+                f"1/{name} is {rate}, above the wire ({readable(limit, 'B/s')}): these bytes did not all cross it. "
+                "It is no bandwidth of a link."
+            )
+    return notes
+
+
+def hockney(table: pd.DataFrame, link: str = "between", wire: Any = None) -> Fit:
+    r"""Return alpha and beta of :math:`T = \alpha + n \beta`: latency of a message, or the cost of a call.
+
+    Parameters
+    ----------
+    table : DataFrame
+        n (bytes) and seconds, of one series.
+    link : str
+        "between" nodes (alpha, beta), "inside" a node (alpha_intra, beta_intra) or "peer": two GPUs of a node.
+    wire : text or number, optional
+        What the link can do ("25 GB/s"): a bandwidth above it is warned of.
+    """
+    return _lines("hockney", table, link, 1, wire)[0]
+
+
+def hockney_pieces(table: pd.DataFrame, link: str = "between", most: int = 4, wire: Any = None) -> Fit:
+    r"""Return latency and time a byte in pieces, :math:`T = \alpha_i + n \beta_i` for :math:`s_{i-1} < n \le s_i`.
+
+    Where the pieces end is found, and how many there are: at most `most`. Otherwise as `hockney`. A machine file takes
+    the latency of the first piece and the bandwidth of the last.
+    """
+    return _lines("hockney_pieces", table, link, int(whole("most", most, 1, 8)), wire)[0]
+
+
+def per_message(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the time between messages of one pair and direction, of a windowed bandwidth or message rate test.
+
+    ``osu_mbw_mr`` counts all pairs together, a bidirectional test both directions: their rate is divided by the number.
+    """
+    rows = one_series(measured(table, "bandwidth_bytes_per_s"))
+    name = str(rows["benchmark"].iloc[0]) if "benchmark" in rows.columns else ""
+    streams, notes = 1.0, []
+    if "bibw" in name:
+        streams = 2.0
+        notes.append("both directions together were measured: a direction is taken to have half.")
+    elif "mbw" in name:
+        ranks = numbers(rows, "ranks")[0]
+        if np.isfinite(ranks) and ranks >= 2:
+            streams = ranks / 2
+            notes.append(f"{streams:g} pairs together were measured: a pair is taken to have its share.")
+        else:
+            notes.append("how many pairs sent is not in the table: it is taken as one.")
+    rows = rows[rows["n"] > 0].copy()
+    rate = rows["bandwidth_bytes_per_s"] / streams
+    messages = numbers(rows, "messages_per_s") / streams
+    rows["seconds"] = np.where(np.isfinite(messages) & (messages > 0), 1 / messages, rows["n"] / rate)
+    points, more = by_size(rows)
+    return points, [*notes, *more]
+
+
+def bandwidth(table: pd.DataFrame, most: int = 4, wire: Any = None) -> Fit:
+    r"""Return g and G of windowed messages: :math:`n / B = g + (n - 1) G`, in up to `most` pieces.
+
+    Many messages are under way at once, so the latency cannot be told: g is the gap between two of them.
+    """
+    points, notes = per_message(table)
+    notes += falls(points)
+    notes.append(
+        "a windowed test has many messages under way: it gives the gap between messages (g, or the overhead if that is "
+        "longer) and the time a byte (G); of the latency it says nothing."
+    )
+    fit = fit_lines("bandwidth", points, notes, "g", "G", int(whole("most", most, 1, 8)), base=1.0)
+    gaps, slopes = ([name for name in fit.parameters if name.partition("_")[0] == kind] for kind in "gG")
+    gives = {
+        "message_gap": Given(gaps[0]),
+        "gap_per_byte": Given(slopes[-1]),
+        "bandwidth": Given(slopes[-1], derived=True),
+    }
+    return replace(fit, gives=gives, warnings=(*fit.warnings, *_above_wire(fit, points, wire)))

@@ -1,0 +1,196 @@
+"""From a table of `read` to the points of a fit: one series, one time a size, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from orrery_analytic.errors import FormatError, QuantityError
+from orrery_analytic.units import readable, shown
+
+__all__ = [
+    "MOST", "SERIES", "as_table", "by_size", "falls", "lines_text", "measured", "numbers", "one_series", "where",
+]  # fmt: skip
+
+SERIES = (
+    "file", "table", "benchmark", "collective", "algorithm", "send_buffer", "recv_buffer", "buffers", "ranks", "nodes",
+    "in_place", "reduction", "source", "destination", "operation", "library",
+)  # fmt: skip
+"""Columns that tell one series of measurements from another."""
+
+_FALL = 0.92  # a larger size that takes less than this much of the time of a smaller one
+_SHOWN = 6
+MOST = 1e18
+"""Bytes, seconds, bytes a second: more than that, or less than one over it, was never measured."""
+
+
+def as_table(table: Any) -> pd.DataFrame:
+    """Return a table with at least a row, or raise the error that says what is allowed."""
+    if isinstance(table, Mapping):
+        try:
+            table = pd.DataFrame(dict(table))
+        except ValueError as error:
+            raise QuantityError(f"these columns make no table: {error}.") from None
+    if not isinstance(table, pd.DataFrame):
+        raise QuantityError(
+            f"a fit takes a table, as read(path) returns it, or columns such as n and seconds, not {shown(table)}."
+        )
+    if not len(table):
+        raise QuantityError("this table has no row: nothing can be fitted to it.")
+    return table
+
+
+def numbers(table: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a column as floats; NaN where it is absent or no number."""
+    if column not in table.columns:
+        return np.full(len(table), np.nan)
+    return np.asarray(pd.to_numeric(table[column], errors="coerce"), dtype=float)
+
+
+def measured(table: pd.DataFrame, column: str = "seconds") -> pd.DataFrame:
+    """Return the rows that have a size and a value of a column, with both as floats.
+
+    Raises
+    ------
+    FormatError
+        If there is none.
+    """
+    out = table.copy()
+    out["n"] = np.where(np.isfinite(numbers(table, "n")), numbers(table, "n"), numbers(table, "size"))
+    out[column] = numbers(table, column)
+    keep = (out["n"] >= 0) & (out["n"] < MOST) & (out[column] > 1 / MOST) & (out[column] < MOST)
+    if not keep.any():
+        raise FormatError(
+            f"no row of this table has a size (n) and {column} above 0. "
+            f"Its columns: {', '.join(map(str, table.columns))}."
+        )
+    return pd.DataFrame(out.loc[keep])
+
+
+def one_series(table: pd.DataFrame, apart_from: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the table if its rows are of one series, or raise the error that lists the series.
+
+    Raises
+    ------
+    QuantityError
+        If there are several: the caller takes one.
+    """
+    names = [name for name in SERIES if name in table.columns and name not in set(apart_from)]
+    differ = [name for name in names if table[name].nunique(dropna=False) > 1]
+    if not differ:
+        return table
+    groups = list(table.groupby(differ, dropna=False, sort=False))
+    told = "; ".join(
+        ", ".join(f"{name} {_told(value)}" for name, value in zip(differ, key, strict=True)) + f" ({len(rows)} rows)"
+        for key, rows in groups[:_SHOWN]
+    )
+    more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
+    first = groups[0][0][0]
+    raise QuantityError(
+        f"a fit takes one series of measurements, and this table has {len(groups)}: {told}{more}. "
+        f"Take one, for example table[table[{differ[0]!r}] == {_plain(first)!r}]."
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _told(value: Any) -> str:
+    value = _plain(value)
+    return f"{value:g}" if isinstance(value, float) and not isinstance(value, bool) else str(value)
+
+
+def lines_text(rows: pd.DataFrame, most: int = 12) -> str:
+    """Return "line 12", "lines 12 and 13", "lines 3 to 9" for the rows of one file, "" where lines are not known."""
+    if "line" not in rows.columns or not len(rows):
+        return ""
+    lines = sorted({int(x) for x in numbers(rows, "line") if np.isfinite(x)})
+    if not lines:
+        return ""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    if len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1:
+        return f"lines {lines[0]} to {lines[-1]}"
+    if len(lines) > most:
+        return f"{len(lines)} of lines {lines[0]} to {lines[-1]}"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
+def where(rows: pd.DataFrame) -> str:
+    """Return the lines of some rows in brackets with a space before, or nothing."""
+    text = lines_text(rows)
+    return f" ({text})" if text else ""
+
+
+def by_size(
+    rows: pd.DataFrame, column: str = "seconds", keys: Sequence[str] = ("n",)
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return one row a size, in order of size, and notes on what was left out or put together.
+
+    Rows of 0 bytes are left out unless their buffers are known to be on the host, or not known at all: for device
+    buffers a library does nothing there. Rows that failed their validation are left out. Of rows that repeat a size the
+    median is taken.
+    """
+    notes = []
+    bad = np.zeros(len(rows), dtype=bool)
+    if "validation" in rows.columns:
+        bad |= (rows["validation"] == "fail").to_numpy()
+    bad |= numbers(rows, "wrong") > 0
+    if bad.any():
+        notes.append(f"{_rows(bad.sum())} with wrong results not used{where(rows[bad])}.")
+        rows = rows[~bad]
+    zero = (rows["n"] == 0).to_numpy()
+    if zero.any() and _on_device(rows):
+        notes.append(
+            f"{_rows(zero.sum())} of 0 bytes not used{where(rows[zero])}: nothing of a device buffer moves there, so "
+            "they say nothing of its latency."
+        )
+        rows = rows[~zero]
+    if not len(rows):
+        raise FormatError(
+            "no row is left to fit: those that there are have wrong results, or 0 bytes of a device buffer."
+        )
+    repeated = rows.duplicated(list(keys), keep=False)
+    if repeated.any():
+        sizes = rows.loc[repeated, "n"].nunique()
+        notes.append(
+            f"{_rows(int(repeated.sum()))} repeat {sizes} size{'s' if sizes > 1 else ''}{where(rows[repeated])}: the "
+            "median of each size is taken."
+        )
+        middle = rows.groupby(list(keys))[column].median()
+        rows = rows.drop_duplicates(list(keys)).set_index(list(keys), drop=False)
+        rows[column] = middle
+        rows.index = pd.RangeIndex(len(rows))
+    return rows.sort_values(list(keys)).reset_index(drop=True), notes
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' if count > 1 else ''}"
+
+
+def _on_device(rows: pd.DataFrame) -> bool:
+    for name in ("buffers", "send_buffer", "recv_buffer"):
+        if name in rows.columns and rows[name].isin(["device", "mixed", "managed"]).any():
+            return True
+    return False
+
+
+def falls(rows: pd.DataFrame, column: str = "seconds") -> list[str]:
+    """Return a note on where a larger message takes less time, the worst first."""
+    n, seconds = rows["n"].to_numpy(), rows[column].to_numpy()
+    ratio = seconds[1:] / seconds[:-1]
+    odd = np.flatnonzero(ratio < _FALL)
+    if not odd.size:
+        return []
+    worst = odd[np.argsort(ratio[odd])][:3]
+    told = [
+        f"from {readable(seconds[i], 's')} at {readable(n[i], 'B')} to {readable(seconds[i + 1], 's')} at "
+        f"{readable(n[i + 1], 'B')}{where(rows.iloc[[i, i + 1]])}"
+        for i in worst
+    ]
+    more = f"; {len(odd) - len(worst)} more" if len(odd) > len(worst) else ""
+    return [f"time falls with size: {'; '.join(told)}{more}. No line with a latency and a bandwidth does that."]

@@ -47,6 +47,7 @@ docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/examples.py
 	$(BIN)/python docs/pages.py build/docs/pages
 	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs build/docs/pages build/docs/html
+	$(BIN)/python docs/live.py build/docs/html/live
 	$(BIN)/python docs/check_links.py build/docs/html
 
 clean:

@@ -16,7 +16,7 @@ import sympy as sp
 
 from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
 from orrery_analytic.symbols import SYMBOLS, describe
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = ["TERM_NAMES", "Cost", "evaluate"]
 
@@ -73,8 +73,8 @@ def evaluate(expressions: Iterable[sp.Expr], values: Mapping[str, Any]) -> list[
 
 def _numbers(name: str, value: Any) -> np.ndarray:
     """Return `value` as floats, since int64 arithmetic would overflow in silence."""
-    array = np.asarray(value)
     try:
+        array = np.asarray(value)
         if array.dtype.kind not in "iufO" or (array.dtype.kind == "O" and not all(map(_is_number, array.flat))):
             raise TypeError
         numbers = array.astype(float)
@@ -96,12 +96,14 @@ def _is_number(item: Any) -> bool:
 
 def _expression(e: Any, what: str) -> sp.Expr:
     """Return a number or a SymPy expression; never text, which SymPy would run as code."""
-    if isinstance(e, sp.Expr) or _is_number(e):
+    if isinstance(e, sp.Expr) or (_is_number(e) and is_finite(e)):
         return sp.sympify(e)
-    raise QuantityError(f"{what} must be a SymPy expression or a number, but {shown(e)} was given.")
+    raise QuantityError(f"{what} must be a SymPy expression or a finite number, but {shown(e)} was given.")
 
 
 def _ordered(terms: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:
+    if not isinstance(terms, Mapping):
+        raise QuantityError(f"terms are a mapping of their names to expressions, but {shown(terms)} was given.")
     for name in terms:
         if name not in TERM_NAMES:
             raise unknown_name("term", name, TERM_NAMES)
@@ -151,6 +153,8 @@ class Cost:
     def __post_init__(self) -> None:
         for name in ("local", "collective"):
             object.__setattr__(self, name, MappingProxyType(_ordered(getattr(self, name))))
+        if not isinstance(self.validity, str):
+            raise QuantityError(f"validity is text, but {shown(self.validity)} was given.")
 
     @cached_property
     def terms(self) -> Mapping[str, sp.Expr]:
@@ -253,7 +257,9 @@ class Cost:
         for name in {*self.symbols, "P"} & set(numbers):
             if _numbers(name, numbers[name]).ndim:
                 raise QuantityError(f"{name} can be one number here, but {shown(numbers[name])} was given.")
-        given = {s: sp.sympify(numbers[s.name]) for s in self.total.free_symbols if s.name in numbers}
+        given = {
+            s: sp.sympify(np.asarray(numbers[s.name]).item()) for s in self.total.free_symbols if s.name in numbers
+        }
         if "P" in numbers:
             given = {s: sp.Integer(int(numbers["P"])) if s.name == "P" else e for s, e in given.items()}
         given_coordinates = frozenset(_COORDINATES) & set(numbers)

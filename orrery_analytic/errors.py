@@ -13,8 +13,12 @@ __all__ = [
     "QuantityError",
     "ScheduleError",
     "choose",
+    "shown",
     "unknown_name",
 ]
+
+
+_LONGEST = 100
 
 
 class OrreryError(Exception):
@@ -45,12 +49,22 @@ class ScheduleError(OrreryError, ValueError):
     """A schedule that contradicts itself: unmatched messages, sizes that differ, a deadlock."""
 
 
+def shown(value: object) -> str:
+    """Return what was given as an error message shows it: its repr, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print whole numbers of thousands of digits
+        return f"a very large {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def unknown_name(kind: str, given: object, allowed: Iterable[str]) -> UnknownNameError:
     """Return the error for a name that is not among `allowed`, with the nearest right spelling where there is one."""
     names = list(allowed)
-    near = difflib.get_close_matches(str(given).lower().replace(" ", "_").replace("-", "_"), names, n=1, cutoff=0.5)
+    text = given[:_LONGEST] if isinstance(given, str) else shown(given)
+    near = difflib.get_close_matches(text.lower().replace(" ", "_").replace("-", "_"), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return UnknownNameError(f"unknown {kind} {given!r}.{hint} Allowed: {', '.join(names) or 'none'}.")
+    return UnknownNameError(f"unknown {kind} {shown(given)}.{hint} Allowed: {', '.join(names) or 'none'}.")
 
 
 def choose(kind: str, given: object, allowed: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import sympy as sp
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import F, R, R_flop, R_mem, W, t_launch, t_sync
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = [
     "compute_time",
@@ -22,6 +22,8 @@ __all__ = [
     "roofline_terms",
     "roofline_time",
 ]
+
+_NO_NUMBERS = (sp.nan, sp.oo, -sp.oo, sp.zoo)
 
 
 def compute_time(work: Any = W) -> sp.Expr:
@@ -134,7 +136,12 @@ def _amount(name: str, given: Any, symbol: sp.Symbol | None) -> sp.Expr:
     if given is None and symbol is not None:
         return symbol
     value = sp.sympify(given) if isinstance(given, sp.Expr | Real) and not isinstance(given, bool) else sp.nan
-    if value.is_negative or value.has(sp.nan, sp.oo):
+    if (
+        value.is_extended_negative
+        or value.is_extended_real is False
+        or value.has(*_NO_NUMBERS)
+        or (value.is_Rational and not is_finite(value))
+    ):
         kind = {"work": "bytes", "seconds": "a time in s"}.get(name, "a number")
         raise QuantityError(
             f"{name} must be {kind}, at least 0, or a SymPy expression of them, but {shown(given)} was given."

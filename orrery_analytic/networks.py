@@ -15,7 +15,7 @@ import sympy as sp
 from orrery_analytic import symbols
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = ["Hockney", "LogGP", "LogGPTiming", "Network", "RendezvousTiming", "Timing", "TwoLevel"]
 
@@ -24,7 +24,7 @@ def _numbers(values: Mapping[str, Any], **own: Any) -> dict[str, Any]:
     """Return a number for each field of a network: its own if it is one, else the value of its symbol."""
     for name, value in values.items():
         describe(name)  # an unknown name is an error
-        negative = isinstance(value, Real) and not float(value) >= 0  # or NaN
+        negative = isinstance(value, Real) and not value >= 0  # or NaN
         if negative or value is None or isinstance(value, bool | str | bytes):
             raise QuantityError(f"{name} must be a number that is not negative, but {shown(value)} was given.")
     out, missing = {}, []
@@ -47,7 +47,7 @@ def _check_fields(network: Any) -> None:
     """Refuse what is no number and no SymPy expression: SymPy would run text as code."""
     for entry in fields(network):
         value = getattr(network, entry.name)
-        number = isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
+        number = isinstance(value, Real) and not isinstance(value, bool) and value >= 0 and is_finite(value)
         if not (number or isinstance(value, sp.Expr)):
             raise QuantityError(
                 f"{entry.name} of {type(network).__name__} must be a number that is not negative or a SymPy "
@@ -238,8 +238,10 @@ class TwoLevel:
             value = getattr(self, name)
             if value is None and name == "network_cards_per_node":
                 continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise QuantityError(f"{name} must be a whole number of at least 1, but {shown(value)} was given.")
+            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value < 2**31:
+                raise QuantityError(
+                    f"{name} must be a whole number from 1 to {2**31 - 1}, but {shown(value)} was given."
+                )
             object.__setattr__(self, name, int(value))  # NumPy's integers overflow
         for name in ("inside", "between"):
             if not isinstance(getattr(self, name), Hockney):

@@ -13,7 +13,8 @@ from orrery_analytic.decisions import list_collectives
 from orrery_analytic.decisions.fixed import Rules
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, Network
-from orrery_analytic.selection.setting import Setting, axis
+from orrery_analytic.selection.setting import Setting, axis, dimensions
+from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,14 +32,16 @@ def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Ma
     arrays: dict[str, np.ndarray] = {}
     single = {}
     for key, value in overrides.items():
-        if np.ndim(value) == 0:
+        if dimensions(key, value) == 0:
             single[key] = value
             continue
         info = MACHINE_KEYS[choose("key of a machine", key, MACHINE_KEYS)]
-        if info.symbol is None or np.ndim(value) != 1:
-            raise QuantityError(f"{key} can be one value here, but {value!r} was given.")
-        arrays[key] = np.array([to_si(item, info.unit, key) for item in value])
-        single[key] = value[0]
+        if info.symbol is None or dimensions(key, value) != 1 or not len(value):
+            allowed = "one value" if info.symbol is None else "one value or a list of them"
+            raise QuantityError(f"{key} can be {allowed} here, but {shown(value)} was given.")
+        items = list(value)
+        arrays[key] = np.array([to_si(item, info.unit, key) for item in items])
+        single[key] = items[0]
     return machine.replace(**single), arrays
 
 

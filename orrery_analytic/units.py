@@ -15,9 +15,9 @@ from functools import cache
 from numbers import Real
 from typing import Any
 
-from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.errors import QuantityError, choose, shown
 
-__all__ = ["UNITS", "readable", "shown", "to_si"]
+__all__ = ["UNITS", "is_finite", "readable", "shown", "to_si"]
 
 _TIMES = ("s", "ms", "us", "\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s", "ns", "ps")
 _SIZES = (
@@ -132,13 +132,12 @@ def _number(value: object, unit: str, positive: bool) -> float:
     return si
 
 
-def shown(value: object) -> str:
-    """Return what was given as an error message shows it: its repr, cut where it is long."""
+def is_finite(number: Any) -> bool:
+    """Return whether a number is finite, and not beyond all floats, as whole numbers of any length can be."""
     try:
-        text = repr(value)
-    except ValueError:  # Python refuses to print whole numbers of thousands of digits
-        return f"a very large {type(value).__name__}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def to_si(value: object, unit: str, name: str, *, positive: bool = False) -> float:

@@ -141,6 +141,15 @@ def test_a_band_holds_the_truth_and_widens_with_the_error(ring: tuple[oa.Cost, o
         oa.predict_band(cost, made, 16, 1, level=95)
 
 
+def test_a_fit_of_other_parameters_makes_no_band(ring: tuple[oa.Cost, oa.Fit]) -> None:
+    cost, made = ring
+    pieces = replace(made, parameters={f"{name}_1": value for name, value in made.parameters.items()})
+    with pytest.raises(QuantityError, match=r"alpha_1.*says nothing"):
+        oa.predict_band(cost, pieces, 16, SIZES, machine="example")
+    with pytest.raises(QuantityError, match="says nothing"):
+        oa.chance(cost, cost, pieces, 16, SIZES, machine="example")
+
+
 def test_the_chance_that_one_algorithm_wins(ring: tuple[oa.Cost, oa.Fit]) -> None:
     cost, made = ring
     doubling = oa.collective_cost("allgather", "recursive_doubling")

@@ -158,6 +158,7 @@ def test_no_character_of_a_sentence_breaks_latex():
     )
     assert html_text("a < b, P - 2 <= k") == r"a &lt; b, $P - 2 \le k$"
     assert plain_text(r"$\frac{n}{P}$ bytes, $\left(P - 1\right)$") == "n/P bytes, (P - 1)"
+    assert plain_text(r"$\left\lfloor \log_2 P \right\rfloor$, a whole number") == "floor(log2 P), a whole number"
 
 
 def test_sources_say_what_was_recalled():

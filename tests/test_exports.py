@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import io
+import itertools
 import re
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 import orrery_analytic as oa
 from orrery_analytic.errors import OrreryError, QuantityError, UnknownNameError
-from orrery_analytic.exports import formula_latex, paper_axes, provenance, save_figure
+from orrery_analytic.exports import (
+    crossover_statement,
+    formula_latex,
+    paper_axes,
+    paper_curves,
+    provenance,
+    save_figure,
+)
 from orrery_analytic.exports import paper as paper_module
 from orrery_analytic.plots import figure
 
@@ -157,3 +165,92 @@ def test_what_is_no_figure_or_path_is_refused(tmp_path):
         save_figure(paper_axes(), None)
     with pytest.raises(QuantityError, match="needs pdflatex"):
         paper_module.pgf_text(paper_axes().figure)
+
+
+def crossing(collective="allreduce", a="recursive_doubling", b="rabenseifner", network=None):
+    costs = (oa.collective_cost(collective, name, network or oa.Hockney()) for name in (a, b))
+    return oa.crossover(*costs, "n")
+
+
+def test_a_notebook_shows_a_figure_as_wide_as_the_column():
+    png, size = paper_axes("single").figure._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    assert size["width"] == round(3.5 * 96)
+
+
+@pytest.mark.parametrize(
+    ("collective", "ranks", "sizes", "options"),
+    [
+        ("allreduce", 64, [2**k for k in range(10, 27)], {}),
+        ("bcast", [2**k for k in range(2, 11)], 2**20, {}),
+        ("allgather", 64, [2**k for k in range(2, 27)], {"column": "double", "font_size": 12}),
+        ("allreduce", [4, 16, 64], 2**20, {"font_size": 11, "algorithms": ["ring", "rabenseifner"]}),
+    ],
+)
+def test_no_text_of_a_figure_hides_another_or_leaves_the_page(collective, ranks, sizes, options):
+    axes = paper_curves("musica", collective, ranks, sizes, **options)
+    axes.figure.canvas.draw()
+    page, legend = axes.figure.bbox, axes.get_legend().get_window_extent()
+    ticks = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert len(ticks) >= 3
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(ticks))
+    assert legend.y1 < axes.xaxis.label.get_window_extent().y0
+    for box in [*ticks, legend, axes.yaxis.label.get_window_extent(), *(t.get_window_extent() for t in axes.texts)]:
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
+        assert page.y0 <= box.y0
+        assert box.y1 <= page.y1
+
+
+def test_texts_that_leave_no_room_for_curves_are_refused():
+    with pytest.raises(QuantityError, match="no room"):
+        paper_axes(1.2, font_size=12)
+
+
+def test_a_crossover_is_stated_with_whole_bytes_formula_numbers_and_provenance():
+    found = crossing()
+    text = crossover_statement(found, ("recursive_doubling", "Rabenseifner's"), "musica", [64, 96])
+    assert text.startswith(f"% {provenance('musica')}; ")
+    for ranks in (64, 96):
+        last, first = (int(s) for s in (found.intervals(oa.load_machine("musica"), P=ranks)[i][1 - i] for i in (0, 1)))
+        a, b = (f"{bytes_ // 1000}\\,{bytes_ % 1000:03}" for bytes_ in (last, first))
+        told = f"recursive\\_doubling is cheaper up to {a}~bytes and Rabenseifner's is cheaper from {b}~bytes on."
+        assert f"On {ranks}~ranks {told}" in text
+    assert text.count("n^* &=") == 1
+    assert r"with $\alpha = 1.9\,\mu\text{s}$, $\beta \approx 40.5\,\text{ps/B}$, $\gamma = 125\," in text
+
+
+def test_without_a_formula_for_every_P_the_statement_has_those_of_its_ranks():
+    text = crossover_statement(crossing("bcast", "binomial", "scatter_allgather"), ("a", "b"), "musica", [12, 64])
+    assert r"n^*_{P = 12} &= \frac{10 \alpha}{3 \beta} \\" in text
+    assert r"n^*_{P = 64} &= \frac{64 \alpha}{43 \beta}" in text
+    never = crossover_statement(crossing("allgather", "recursive_doubling", "ring"), ("a", "b"), "musica", 64)
+    assert never.splitlines()[1:] == ["On 64~ranks a is cheaper for every message size."]
+
+
+def test_a_changed_machine_is_told_in_every_line():
+    changed = oa.load_machine("musica").replace(latency="3 us")
+    assert "what if latency = 3 us" in provenance(changed)
+    assert "what if latency = 3 us" in crossover_statement(crossing(), ("a", "b"), changed, 64).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "told"),
+    [
+        ({"crossing": None}, QuantityError, "crossover"),
+        ({"crossing": "P"}, QuantityError, "crossover"),
+        ({"names": "ab"}, QuantityError, "names must be"),
+        ({"names": ("a", 1)}, QuantityError, "names must be"),
+        ({"machine": "musika"}, UnknownNameError, "Did you mean 'musica'"),
+        ({"machine": None}, OrreryError, "machine"),
+        ({"P": 2.5}, QuantityError, "P"),
+        ({"P": True}, QuantityError, "P"),
+        ({"P": []}, QuantityError, "P"),
+    ],
+)
+def test_errors_of_a_statement_teach(change, error, told):
+    call = {"crossing": crossing(), "names": ("a", "b"), "machine": "musica", "P": 64} | change
+    if call["crossing"] == "P":
+        call["crossing"] = oa.crossover(crossing().a, crossing().b, "P")
+    with pytest.raises(error, match=told):
+        crossover_statement(**call)

@@ -517,7 +517,7 @@ def test_rules_from_python():
         ({"allgather": {2: [(0, "sparbit")]}}, UnknownNameError, "allgather algorithm 'sparbit'"),
         ({"allreduce": {0: [(0, 3)]}}, QuantityError, "ranks of allreduce = 0"),
         ({"allreduce": {2: [(-1, 3)]}}, QuantityError, "n of allreduce from 2 ranks on = -1"),
-        ({"allreduce": {2: [([1, 2], 3)]}}, QuantityError, "one number is allowed"),
+        ({"allreduce": {2: [([1, 2], 3)]}}, QuantityError, "must be one whole number"),
         ({"allreduce": {2: [(0, 3), (0, 4)]}}, QuantityError, "n must ascend"),
         ({"allreduce": {2: [(0, 3, "1 KiB")]}}, QuantityError, "segment_bytes of allreduce from 2 ranks on = '1 KiB'"),
         ({"allreduce": {2: [(0,)]}}, QuantityError, r"Allowed: \(n, algorithm\)"),

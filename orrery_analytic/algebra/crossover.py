@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
+from numbers import Real
 from typing import Any
 
 import sympy as sp
@@ -189,11 +190,12 @@ class Crossover:
         return self.at(None, **values)
 
     def _range(self, first: Any, last: Any) -> tuple[Fraction, Fraction | None]:
+        endless = last is None or (isinstance(last, Real) and last == inf)
         if self.symbol.name == "n":
             start = Fraction(one_whole("first", 1 if first is None else first, 1))
-            return start, None if last is None or last == inf else Fraction(one_whole("last", last, int(start)))
+            return start, None if endless else Fraction(one_whole("last", last, int(start)))
         start = as_fraction("first", 0 if first is None else first)
-        stop = None if last is None or last == inf else as_fraction("last", last)
+        stop = None if endless else as_fraction("last", last)
         if stop is not None and stop < start:
             raise QuantityError(f"last = {shown(last)} lies below first = {shown(first)}.")
         if self.symbol.name in _RATES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational
 
 import sympy as sp
 
@@ -12,7 +12,8 @@ from orrery_analytic.algebra.derivation import NAMES, Derivation, Piece, closed_
 from orrery_analytic.algebra.fronts import Vector, largest, symbolic_time
 from orrery_analytic.algebra.identify import BASIS, basis_of, combine, tabulate
 from orrery_analytic.cost import Cost
-from orrery_analytic.errors import QuantityError, ScheduleError
+from orrery_analytic.decisions.whole import LARGEST_SIZE
+from orrery_analytic.errors import QuantityError, ScheduleError, shown
 from orrery_analytic.schedules import Schedule
 
 __all__ = ["derive"]
@@ -75,6 +76,10 @@ def derive(
     >>> found.formula.terms["bandwidth"]
     2*beta*n*(P - 1)/P
     """
+    if not callable(schedule_for_P):
+        raise QuantityError(
+            f"schedule_for_P must be a function of P that returns a Schedule, but {shown(schedule_for_P)} was given."
+        )
     functions = basis_of(basis)
     fitted, checked = _split(P, len(functions))
     times = {p: _time(schedule_for_P, n, p) for p in fitted}
@@ -99,10 +104,12 @@ def _split(P: Iterable[int] | None, size: int) -> tuple[tuple[int, ...], tuple[i
         fit = tuple(range(2, 2 + 2 * size))
         more = range(2 + 2 * size, 2 + 4 * size)
         return fit, tuple(sorted({*more, *_NEIGHBOURS} - set(fit)))
+    if not isinstance(P, Iterable):
+        raise QuantityError(f"P must be several whole numbers of at least 2, but {shown(P)} was given.")
     numbers = list(P)
     for p in numbers:
-        if isinstance(p, bool) or not hasattr(p, "__index__") or p < 2:
-            raise QuantityError(f"P must be whole numbers of at least 2, but {p!r} was given.")
+        if not isinstance(p, Integral) or isinstance(p, bool) or not 2 <= p <= LARGEST_SIZE:
+            raise QuantityError(f"P must be whole numbers of at least 2, but {shown(p)} was given.")
     ordered = sorted({int(p) for p in numbers})
     if len(ordered) < 4 * size:
         raise QuantityError(
@@ -121,7 +128,7 @@ def _time(
     """Return the time of the schedule at P = p, bytes as fractions of n."""
     schedule = schedule_for_P(p)
     if not isinstance(schedule, Schedule):
-        raise QuantityError(f"schedule_for_P must return a Schedule, but returned {schedule!r} at P = {p}.")
+        raise QuantityError(f"schedule_for_P must return a Schedule, but returned {shown(schedule)} at P = {p}.")
     if p != schedule.P:
         raise QuantityError(
             f"schedule_for_P must return a schedule on P ranks, but returned one on {schedule.P} at P = {p}."

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
-from math import floor, isfinite
+from math import floor
 from numbers import Integral, Rational, Real
 from typing import Any
 
@@ -21,7 +21,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import LARGEST_COUNT, whole
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = ["SIGNS", "UndefinedHereError", "as_fraction", "exact_cost", "exact_value", "numbers_for", "one_whole"]
 
@@ -49,18 +49,11 @@ def as_fraction(name: str, value: Any) -> Fraction:
     elif isinstance(value, sp.Float):
         value = float(value)
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not _is_finite(value) or value < 0:
+    if not number or not is_finite(value) or value < 0:
         raise QuantityError(f"{name} must be one finite number of at least 0, but {shown(value)} was given.")
     if isinstance(value, Integral):
         return Fraction(int(value))
     return Fraction(value) if isinstance(value, Rational) else Fraction(repr(float(value)))
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return isfinite(value)
-    except OverflowError:  # a whole number beyond all floats, for which the rest of the package has no use either
-        return False
 
 
 def one_whole(name: str, value: Any, least: int, largest: int = LARGEST_COUNT) -> int:

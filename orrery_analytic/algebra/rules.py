@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from orrery_analytic.algebra.crossover import crossover
@@ -16,6 +17,7 @@ from orrery_analytic.algebra.monomials import RANKS, sign_over_ranks
 from orrery_analytic.algebra.tables import html_table
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.cost import Cost
+from orrery_analytic.decisions.whole import LARGEST_SIZE
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import P, n
@@ -107,13 +109,18 @@ def guideline(
     "refuted" that with one parameter alone the left is larger. What lies between, and most maxima, is left open.
     Source: derived.
     """
+    if not isinstance(name, str):
+        raise QuantityError(f"name is the claim as text, but {shown(name)} was given.")
     for cost in (left, right):
         if not isinstance(cost, Cost):
             raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    if not isinstance(ranks, Iterable):
+    if not isinstance(ranks, Iterable) or (isinstance(ranks, np.ndarray) and not ranks.ndim):
         raise QuantityError(f"ranks are several numbers of ranks, such as range(2, 65), but {shown(ranks)} was given.")
     if machine is not None:
-        return _on_machine(left, right, machine, [one_whole("ranks", p, 2) for p in ranks], name)
+        few = [one_whole("ranks", p, 2, LARGEST_SIZE) for p in ranks]
+        if not few:
+            raise QuantityError("ranks are several numbers of ranks, such as range(2, 65), but none was given.")
+        return _on_machine(left, right, machine, few, name)
     difference = right.total - left.total
     if all(sign is not None and sign >= 0 for sign in sign_over_ranks(difference)):
         return Verdict(name, "proved", f"for P = {RANKS[0]} to {RANKS[-1]} and all parameters")

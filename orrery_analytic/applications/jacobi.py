@@ -18,7 +18,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import LARGEST_SIZE, Integers, whole
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.gpu import by_size, copy_time, flag
-from orrery_analytic.kernels import overlap
+from orrery_analytic.kernels import measured_terms, overlap
 from orrery_analytic.networks import Hockney, Network
 from orrery_analytic.selection import Plan, plan_cost, plans
 from orrery_analytic.symbols import P, alpha_intra, beta_intra, n, t_sync
@@ -290,6 +290,6 @@ def _measured(seconds: Any) -> sp.Expr | None:
     if seconds is None:
         return None
     if isinstance(seconds, Mapping) and seconds:
-        times = {_one("P of kernel_seconds", p, 1): _measured(value) for p, value in seconds.items()}
+        times = {_one("P of kernel_seconds", p, 1): measured_terms(value)["compute"] for p, value in seconds.items()}
         return sp.Piecewise(*((value, sp.Eq(P, p)) for p, value in times.items()))
-    return kernel_cost(seconds=seconds).terms.get("compute", sp.S.Zero)
+    return measured_terms(seconds)["compute"]

@@ -36,7 +36,8 @@ def common_sizes(device: Any, host: Any, names: tuple[str, str]) -> tuple[pd.Dat
         raise QuantityError(f"the two tables have no size in common: nothing can be fitted to {' and '.join(names)}.")
     left = sum(len(side) for side in sides) - 2 * len(common)
     if left:
-        notes.append(f"{left} rows have a size that the other table lacks, and are not used.")
+        rows = "1 row has" if left == 1 else f"{left} rows have"
+        notes.append(f"{rows} a size that the other table lacks: not used.")
     first, second = (side[side["n"].isin(common)].reset_index(drop=True) for side in sides)
     return first, second, notes
 

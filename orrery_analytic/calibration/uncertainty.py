@@ -25,6 +25,12 @@ def _drawn(costs: tuple[Cost, ...], fit: Any, P: Any, n: Any, machine: Any, draw
             raise QuantityError(f"a Cost is allowed, such as collective_cost(...) returns, not {shown(cost)}.")
     if not isinstance(fit, Fit):
         raise QuantityError(f"a fit is allowed, as oa.fit(...) returns it, not {shown(fit)}.")
+    asked = {name for cost in costs for name in cost.symbols}
+    if not asked & set(fit.parameters):
+        raise QuantityError(
+            f"no parameter of this fit ({', '.join(fit.parameters)}) is in the formula ({', '.join(sorted(asked))}): "
+            'the fit says nothing of it. A fit in pieces has other names: take model="hockney", or a Cost.'
+        )
     others: Mapping[str, Any] = {}
     if machine is not None:
         if isinstance(machine, str):

@@ -12,8 +12,9 @@ from orrery_analytic.collectives.formulas import network_cost
 from orrery_analytic.collectives.registry import twin
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import whole
-from orrery_analytic.errors import choose
+from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.units import shown
 
 __all__ = ["REDUCTIONS", "collective_cost"]
 
@@ -119,11 +120,14 @@ def collective_cost(
     device = device_cost(collective, buffers, transport, staging, bands, library, in_place, rank, pinned, gdr_limit)
     place = twin(collective)
     cost = network_cost(collective, algorithm, network, segment_bytes, fan, radix, parts, ranks_per_node, P)
-    if whole("root", root).any():
+    place_of_root = whole("root", root)
+    if place_of_root.ndim:
+        raise QuantityError(f"root is one rank, but {shown(root)} was given.")
+    if place_of_root:
         cost += Cost(validity=_OTHER_ROOTS.get((place, algorithm), ""))
     if reduction == "printed" and place in _REDUCING:
         cost = _with_printed_reduction(cost, buffer_sizes(place)[0], network)
-    return cost + (device.at(P=P) if "P" in cost.fixed else device)
+    return cost + (device if P is None or "P" not in cost.fixed else device.at(P=P))
 
 
 def _with_printed_reduction(cost: Cost, m: sp.Expr, network: Network) -> Cost:

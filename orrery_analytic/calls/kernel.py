@@ -6,6 +6,7 @@ from typing import Any
 
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
+from orrery_analytic.gpu import flag
 from orrery_analytic.kernels import kernel_terms, measured_terms, roofline_terms
 
 __all__ = ["kernel_cost"]
@@ -38,6 +39,7 @@ def kernel_cost(work: Any = None, sync: bool = True, flops: Any = None, seconds:
     Source: Eq. 3 of the Orrery paper, reconstructed from its Table I; the roofline after Williams, Waterman and
     Patterson, CACM 52(4), 2009; `seconds` as its twin mode.
     """
+    flag("sync", sync)
     if seconds is not None:
         if work is not None or flops is not None:
             raise QuantityError("seconds= takes the place of the model: give it without work= and flops=.")

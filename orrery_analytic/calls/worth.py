@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import sympy as sp
@@ -12,13 +13,16 @@ from orrery_analytic.calls.collective import collective_cost
 from orrery_analytic.calls.device import buffer_sizes, device_cost
 from orrery_analytic.calls.p2p import p2p_cost
 from orrery_analytic.cost import Cost
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.gpu import copy_time, flag, pipeline_stages, pipeline_time, size_bands, size_option
 from orrery_analytic.networks import Hockney
 from orrery_analytic.symbols import alpha_rndv, n, n_f
 from orrery_analytic.units import readable, shown
 
 __all__ = ["Threshold", "bounce_threshold", "by_hand_cost", "staging_threshold"]
+
+
+_NOT_FINITE = (sp.nan, sp.oo, -sp.oo, sp.zoo)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ def _line(e: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 def _handover(first: Cost, second: Cost, names: tuple[str, str]) -> Threshold:
     """Return the size up to which `first` is the cheaper, n = (a_2 - a_1) / (b_1 - b_2) for costs a + b n each."""
     start, slope = _line(first.total - second.total)
+    if start.has(*_NOT_FINITE) or slope.has(*_NOT_FINITE):
+        raise QuantityError("one of the costs is not finite, so that they have no crossing: give finite numbers.")
     if not (start.is_number and slope.is_number):
         if slope == 0:
             return Threshold(sp.oo, names[0], names[0], sp.Lt(start, 0))
@@ -159,11 +165,19 @@ def bounce_threshold(
 
     Source: derived.
     """
+    _known(options, device_cost, "collective")
     library, by_hand = device_cost(collective, **options), _copies_by_hand(collective, pinned, options.get("bands"))
     numbers = {} if P is None else {"P": P}
     if machine is not None or numbers:
         library, by_hand = library.at(machine, **numbers), by_hand.at(machine, **numbers)
     return _handover(library, by_hand, ("library", "by hand"))
+
+
+def _known(options: Mapping[str, Any], of: Callable[..., Cost], *own: str) -> None:
+    """Refuse options that a function does not have; `own` are given by the caller."""
+    allowed = [name for name in signature(of).parameters if name not in own]
+    for name in options:
+        choose("option", name, allowed)
 
 
 def _copies_by_hand(collective: str, pinned: bool, bands: Mapping[str, int] | None) -> Cost:
@@ -202,6 +216,7 @@ def by_hand_cost(
 
     Source: derived; the send buffer goes down and the receive buffer up once each, not overlapped.
     """
+    _known(options, collective_cost, "collective", "algorithm", "buffers", "bands")
     return collective_cost(collective, algorithm, buffers="host", **options) + _copies_by_hand(
         collective, pinned, bands
     )

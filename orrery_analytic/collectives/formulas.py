@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,7 @@ from orrery_analytic.collectives.placement import on_nodes, placed_claim, placed
 from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, list_algorithms, resolve
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import pieces, runs
+from orrery_analytic.decisions.whole import LARGEST_COUNT
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.networks import Hockney, Network, TwoLevel
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n, n_s
@@ -71,14 +73,15 @@ def network_cost(
     width = node_width(network, ranks_per_node)
     if isinstance(network, TwoLevel) and width == 1:
         network = network.between  # no message is inside a node
-    at = resolve(collective, algorithm)
-    if at in COMPOSED:
-        if parts is None and P is not None:
-            return _decided(COMPOSED[at], algorithm, network, _count("P", P, 2))
-        return _composed(COMPOSED[at], algorithm, network, segment_bytes, parts)
     choose(f"{collective} algorithm with a formula", algorithm, list_algorithms(collective))
+    at = resolve(collective, algorithm)
+    ranks = None if P is None else _count("P", P, 2 if at in COMPOSED else 1)
+    if at in COMPOSED:
+        if parts is None and ranks is not None:
+            return _decided(COMPOSED[at], algorithm, network, ranks)
+        return _composed(COMPOSED[at], algorithm, network, segment_bytes, parts)
     if parts is not None:
-        raise QuantityError(f"{collective} {algorithm!r} is not made of parts, but parts={parts!r} was given.")
+        raise QuantityError(f"{collective} {algorithm!r} is not made of parts, but parts={shown(parts)} was given.")
     known = find(collective, algorithm)
     options = Options(
         _segment(segment_bytes),
@@ -88,8 +91,8 @@ def network_cost(
     )
     if options.segment is not None and not known.segmented:
         raise QuantityError(
-            f"the formula of {collective} {algorithm!r} is for one segment, but segment_bytes={segment_bytes!r} was "
-            "given. Use segment_bytes=0, or time its schedule."
+            f"the formula of {collective} {algorithm!r} is for one segment, but segment_bytes={shown(segment_bytes)} "
+            "was given. Use segment_bytes=0, or time its schedule."
         )
     terms = _terms(known, network, options)
     if isinstance(network, TwoLevel):
@@ -154,9 +157,9 @@ def _composed(
         )
     if not isinstance(parts, list | tuple):
         raise QuantityError(f"parts must be a list of names, ({example}), but {shown(parts)} was given.")
-    named = [(*str(part).split(":"), "", "")[:3] for part in parts]
+    named = [(*part.split(":"), "", "")[:3] if isinstance(part, str) else ("", "", "") for part in parts]
     if [name for name, _, _ in named] != expected or not all(re.fullmatch("[0-9]{0,18}", own) for *_, own in named):
-        raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={parts!r} was given. "
+        raise QuantityError(f"{algorithm!r} is made of {', '.join(expected)}, but parts={shown(parts)} was given. "
                             f"Write parts=({example}).")  # fmt: skip
     decided = iter((kind, int(own) if own else segment_bytes) for _, kind, own in named)
     total = Cost()
@@ -204,7 +207,7 @@ def _decided(composed: tuple[Part, ...], algorithm: str, network: Network, ranks
 
 
 def _segment(value: Any) -> sp.Expr | None:
-    if value == "symbol":
+    if isinstance(value, str) and value == "symbol":
         return n_s
     if isinstance(value, sp.Expr) and not value.is_number:
         return value
@@ -213,7 +216,9 @@ def _segment(value: Any) -> sp.Expr | None:
 
 
 def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool | str) or not hasattr(value, "__index__") or value < least:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= LARGEST_COUNT:
         also = ' or "symbol"' if name == "segment_bytes" else ""
-        raise QuantityError(f"{name} must be a whole number of at least {least}{also}, but {value!r} was given.")
+        raise QuantityError(
+            f"{name} must be a whole number from {least} to {LARGEST_COUNT}{also}, but {shown(value)} was given."
+        )
     return int(value)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from numbers import Integral
 from typing import Any
 
 from orrery_analytic.collectives.algorithm import Algorithm, Call
 from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, resolve
 from orrery_analytic.decisions import runs, select
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE
+from orrery_analytic.errors import QuantityError, shown
 from orrery_analytic.schedules import Schedule
 from orrery_analytic.schedules.operations import Operation, Program, shifted
 
@@ -18,15 +20,9 @@ __all__ = ["schedule"]
 _COUNTLESS = ("barrier", "alltoallv")  # these send messages of no bytes
 
 
-def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    if (
-        isinstance(value, bool)
-        or not hasattr(value, "__index__")
-        or value < least
-        or (most is not None and value > most)
-    ):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise QuantityError(f"{name} must be a whole number {allowed}, but {value!r} was given.")
+def _whole(name: str, value: Any, least: int, most: int = LARGEST_COUNT) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+        raise QuantityError(f"{name} must be a whole number from {least} to {most}, but {shown(value)} was given.")
     return int(value)
 
 
@@ -82,7 +78,7 @@ def schedule(
         For numbers out of range, and for an algorithm that does not exist on P ranks: "two_proc" is for two, "bine_"
         for powers of two.
     """
-    P = _whole("P", P, 1)
+    P = _whole("P", P, 1, LARGEST_SIZE)
     call = Call(
         P,
         _whole("count", count, 0),
@@ -93,9 +89,9 @@ def schedule(
         _whole("radix", 4 if radix is None else radix, 2),
         _whole("ranks_per_node", ranks_per_node, 1),
     )
-    title = f"{collective} {algorithm}"
     if resolve(collective, algorithm) not in COMPOSED:
         find(collective, algorithm)  # an unknown name is an error on one rank too
+    title = f"{collective} {algorithm}"
     if P == 1 or (count == 0 and collective not in _COUNTLESS):
         return Schedule(P, _nothing, title)
     return Schedule(P, _program(collective, algorithm, call), title)

@@ -12,7 +12,7 @@ from orrery_analytic.collectives import node_folds, node_pairs, node_rounds
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Algorithm, Options
 from orrery_analytic.collectives.node_rounds import close_on_nodes, inside_only
 from orrery_analytic.collectives.rounds import Phase
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.errors import QuantityError, shown
 from orrery_analytic.networks import TwoLevel
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n
 
@@ -198,7 +198,7 @@ def placed(known: Algorithm, network: TwoLevel) -> Placed:
         others = ", ".join(name for where, name in _PLACED if where == known.collective) or "none"
         told = f"none on nodes of several ranks. Algorithms of {known.collective} that have one: {others}"
     else:
-        told = f"one with {form.needs}, but {network!r} was given"
+        told = f"one with {form.needs}, but {shown(network)} was given"
     raise QuantityError(
         f"the closed forms of {known.collective} {known.name!r}: {told}. A schedule is timed exactly on any network: "
         f"oa.schedule({known.collective!r}, {known.name!r}, P, count).finish(network, alpha=..., ...)."

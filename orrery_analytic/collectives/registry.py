@@ -29,7 +29,7 @@ from orrery_analytic.collectives import (
 )
 from orrery_analytic.collectives.algorithm import Algorithm
 from orrery_analytic.decisions import ALGORITHMS, list_collectives
-from orrery_analytic.errors import choose
+from orrery_analytic.errors import choose, unknown_name
 from orrery_analytic.symbols import P
 
 __all__ = ["COMPOSED", "Part", "beyond_openmpi", "find", "formulas", "list_algorithms", "resolve", "twin"]
@@ -89,6 +89,8 @@ def twin(collective: str) -> str:
 
 def resolve(collective: str, algorithm: str) -> tuple[str, str]:
     """Return under which collective an algorithm is found: its own, or the twin of that."""
+    if not (isinstance(collective, str) and isinstance(algorithm, str)):
+        raise unknown_name(f"{twin(collective)} algorithm", algorithm, _names(collective))
     own = (collective, algorithm)
     return own if own in _TABLE or own in COMPOSED else (twin(collective), algorithm)
 

@@ -10,7 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from orrery_analytic.errors import QuantityError
+
 __all__ = ["Tree", "binary", "binomial", "chain", "in_order_binary", "in_order_binomial", "knomial"]
+
+
+_MOST_NODES = 2**22
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,21 @@ class Tree:
         return tuple(arrivals)
 
 
+def _refuse_large(P: int) -> None:
+    """A tree is kept node by node: refuse one that would take minutes and gigabytes."""
+    if P > _MOST_NODES:
+        raise QuantityError(f"P = {P}: the schedule of a tree is for up to {_MOST_NODES} ranks; its formula for any P.")
+
+
 def _tree(P: int, children: Callable[[int], list[int]]) -> Tree:
+    _refuse_large(P)
     return Tree(tuple(tuple(c for c in children(v) if c < P) for v in range(P)))
 
 
 @lru_cache(maxsize=256)
 def chain(P: int, fan: int) -> Tree:
     """Return `fan` chains below the root; the first (P - 1) mod fan of them are one longer."""
+    _refuse_large(P)
     fan = max(1, min(fan, P - 1))
     short, more = divmod(P - 1, fan)
     children: list[list[int]] = [[] for _ in range(P)]
@@ -147,6 +160,7 @@ def _trailing(v: int, radix: int) -> int:
 @lru_cache(maxsize=256)
 def in_order_binary(P: int) -> Tree:
     """Return the binary tree that keeps rank order: its root is rank P - 1, a node's left child the rank below it."""
+    _refuse_large(P)
     children: list[tuple[int, ...]] = [()] * P
     spans = [(0, P)]
     while spans:

@@ -18,7 +18,7 @@ from orrery_analytic.decisions.rule_files import CommRule, MessageRule, RuleFile
 from orrery_analytic.decisions.rule_files.records import NO_RULE, QUANTITIES
 from orrery_analytic.decisions.selection import Selection
 from orrery_analytic.decisions.versions import version_of
-from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, whole
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, one, truth, whole
 from orrery_analytic.errors import choose
 
 __all__ = ["pieces", "select"]
@@ -69,8 +69,8 @@ def select(
     UnknownNameError
         For a collective or rules that do not exist.
     QuantityError
-        For P, n, itemsize or ranks_per_node that are no whole numbers in their range, or do not broadcast; without
-        ranks_per_node for rules that ask for it.
+        For P, n, itemsize or ranks_per_node that are no whole numbers in their range, or do not broadcast; for
+        commutative that is neither True nor False; without ranks_per_node for rules that ask for it.
     FormatError, FileMissingError
         For a rule file that the library would not use, or that is not there.
 
@@ -79,8 +79,8 @@ def select(
     Source: Open MPI, coll/tuned, fixed decision functions and dynamic rules; held against the libraries 4.1.4 and
     5.0.11.
     """
-    found = resolve(rules)
-    rows = fixed_rows(choose("collective", collective, ALGORITHMS), rule_set(found), bool(commutative))
+    found, commutes = resolve(rules), truth("commutative", commutative)
+    rows = fixed_rows(choose("collective", collective, ALGORITHMS), rule_set(found), commutes)
     least = -LARGEST_COUNT if collective in _ANY_BYTES else 0
     given = {"P": whole("P", P, 1, LARGEST_SIZE), "n": whole("n", n, least), "itemsize": whole("itemsize", itemsize, 1)}
     if ranks_per_node is not None:
@@ -108,8 +108,8 @@ def select(
         return taken if index.ndim else taken.item()
 
     version = found.version if isinstance(found, RuleFile) else version_of(found)
-    note = notes(collective, values, version, bool(commutative), unruled)
-    call = {"collective": collective, "commutative": bool(commutative)} | {k: values[k] for k in ("P", "n", "itemsize")}
+    note = notes(collective, values, version, commutes, unruled)
+    call = {"collective": collective, "commutative": commutes} | {k: values[k] for k in ("P", "n", "itemsize")}
     picked = {name: pick(column) for name, column in columns.items()}
     return Selection(**picked, note=note if index.ndim else note.item(), _call=MappingProxyType(call))
 
@@ -188,10 +188,10 @@ def pieces(collective: str, P: int) -> tuple[tuple[int, str], ...]:
     UnknownNameError, QuantityError
         As `select`.
     """
-    starts = {0}
+    starts, ranks = {0}, one("P", P, 1, LARGEST_SIZE)
     for below, cells in openmpi_4_1.TABLES.get(choose("collective", collective, ALGORITHMS), ()):
-        if below is None or int(whole("P", P, 1, LARGEST_SIZE)) < below:
+        if below is None or ranks < below:
             starts |= {limit for limit, _ in cells if limit is not None}
             break
-    names = [(n, str(select(collective, P, n).name)) for n in sorted(starts)]
+    names = [(n, str(select(collective, ranks, n).name)) for n in sorted(starts)]
     return tuple(piece for i, piece in enumerate(names) if i == 0 or piece[1] != names[i - 1][1])

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from orrery_analytic.decisions.names import ALGORITHMS, SELF
 from orrery_analytic.decisions.rows import Condition, all_hold
-from orrery_analytic.decisions.whole import LARGEST_SIZE, Integers, broadcast, power_of_two_below, whole
+from orrery_analytic.decisions.whole import LARGEST_SIZE, Integers, broadcast, one, power_of_two_below, truth, whole
 from orrery_analytic.errors import QuantityError, choose, unknown_name
+from orrery_analytic.units import shown
 
 __all__ = ["NOTHING", "SUBSTITUTIONS", "UNSUPPORTED", "WITHOUT_ELEMENTS", "really", "runs"]
 
@@ -115,7 +116,8 @@ def runs(
         misplaced = values["P"][(names == name) & (values["P"] != only)]
         if misplaced.size:
             raise QuantityError(f"{collective} {name!r} on P = {misplaced[0]}: it is allowed on P = {only} alone.")
-    names = _substituted(collective, names, values, commutative, whole("itemsize", itemsize, 1))
+    size = np.asarray(one("itemsize", itemsize, 1))
+    names = _substituted(collective, names, values, truth("commutative", commutative), size)
     return names if names.ndim else str(names)
 
 
@@ -186,7 +188,10 @@ def _segment(count: Integers, segment_bytes: Integers, itemsize: Integers) -> In
 
 def _names(collective: str, algorithm: ArrayLike) -> NDArray[np.str_]:
     """Return the names of algorithms that are given by number or by name."""
-    given = np.asarray(algorithm)
+    try:
+        given = np.asarray(algorithm)
+    except (RuntimeError, TypeError, ValueError):
+        raise unknown_name(f"{collective} algorithm", shown(algorithm), _numbered(collective)) from None
     if given.dtype.kind in "OV":  # what holds anything may not even be comparable
         distinct, places = given.ravel(), np.arange(given.size)
     else:
@@ -201,4 +206,8 @@ def _name(collective: str, given: object) -> str:
         return choose(f"{collective} algorithm", given, [*known.values(), SELF[1]])
     if isinstance(given, int) and not isinstance(given, bool) and (given in known or given == SELF[0]):
         return known.get(given, SELF[1])
-    raise unknown_name(f"{collective} algorithm", given, [f"{number} {name}" for number, name in known.items()])
+    raise unknown_name(f"{collective} algorithm", given, _numbered(collective))
+
+
+def _numbered(collective: str) -> list[str]:
+    return [f"{number} {name}" for number, name in ALGORITHMS[collective].items()]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.units import shown
 
-__all__ = ["LARGEST_COUNT", "LARGEST_SIZE", "Integers", "broadcast", "power_of_two_below", "whole"]
+__all__ = ["LARGEST_COUNT", "LARGEST_SIZE", "Integers", "broadcast", "one", "power_of_two_below", "truth", "whole"]
 
 Integers = NDArray[np.int64]
 
@@ -28,9 +28,9 @@ def whole(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT
     """
     try:
         array = np.asarray(value)
-    except ValueError:
+    except (RuntimeError, TypeError, ValueError):  # ragged lists; arrays that live on another device
         raise _refused(name, value, least, largest) from None
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf" or np.ma.is_masked(value):
         raise _refused(name, value, least, largest)
     wrong = ~((array >= least) & (array <= largest) & (array == np.floor(array)))
     if wrong.any():
@@ -38,6 +38,21 @@ def whole(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT
         nearest = "" if np.isnan(given) else f" Nearest: {round(min(max(given, least), largest))}."
         raise _refused(name, given, least, largest, nearest)
     return array.astype(np.int64)
+
+
+def one(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT) -> int:
+    """Return `value` as `whole` does, but refuse arrays."""
+    number = whole(name, value, least, largest)
+    if number.ndim:
+        raise QuantityError(f"{name} must be one whole number here, but {shown(value)} was given.")
+    return int(number)
+
+
+def truth(name: str, value: object) -> bool:
+    """Return `value`, which must be True or False, or 0 or 1 for them; text ("no") would count as true."""
+    if not isinstance(value, bool | int | np.bool_ | np.integer) or value not in (0, 1):
+        raise QuantityError(f"{name} must be True or False, but {shown(value)} was given.")
+    return bool(value)
 
 
 def _refused(name: str, given: object, least: int, largest: int, nearest: str = "") -> QuantityError:

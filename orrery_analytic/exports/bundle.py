@@ -18,7 +18,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.exports.curves import draw, predictions
 from orrery_analytic.exports.files import check_free, folder_of, write_all
 from orrery_analytic.exports.formula import formulas_latex
-from orrery_analytic.exports.paper import figure_of, pdf_bytes, pgf_text, set_font_size
+from orrery_analytic.exports.paper import figure_of, pdf_bytes, pgf_text
 from orrery_analytic.exports.provenance import provenance
 from orrery_analytic.exports.tables import csv_text
 from orrery_analytic.selection.plans import Plan
@@ -118,10 +118,9 @@ def export(
     names = [name for name in (*_NAMES, "README.txt") if name != "figure.pgf" or shutil.which("pdflatex")]
     check_free((where / name for name in names), overwrite)
     setting, choice, others = predictions(machine, collective, P, n, algorithms, **options)
-    line = provenance(machine, *_what_if(setting), *_asked(setting, P, n))
-    axes = draw(choice, others, column)
+    line = provenance(machine, *_asked(setting, P, n), used=setting.machine)
+    axes = draw(choice, others, column, font_size)
     figure = figure_of(axes)
-    set_font_size(figure, font_size)
     stories = _stories(setting, P, n, list(others))
     made: dict[str, str | bytes] = {
         "figure.pdf": pdf_bytes(figure, line),
@@ -136,12 +135,6 @@ def export(
         made["figure.pgf"] = f"%% {line}\n{pgf_text(figure)}"
     write_all({where / name: made[name] for name in names})
     return Bundle(where, tuple(names), line, choice, axes)
-
-
-def _what_if(setting: Setting) -> list[str]:
-    """Return what is not as the machine file has it."""
-    changed = [f"{r.key} = {r.value}" for r in setting.machine.records if r.origin == "what if"]
-    return [f"what if {', '.join(changed)}"] if changed else []
 
 
 def _asked(setting: Setting, P: Any, n: Any) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import FixedLocator, LogLocator
 
 from orrery_analytic.collectives.registry import list_algorithms
 from orrery_analytic.errors import QuantityError, choose
-from orrery_analytic.exports.paper import paper_axes
+from orrery_analytic.exports.paper import figure_of, paper_axes, points_of, set_font_size, width_of
 from orrery_analytic.plots import curves
 from orrery_analytic.predict import predict
 from orrery_analytic.selection.setting import Setting, axis
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
 
 __all__ = ["draw", "paper_curves", "predictions"]
+
+_EDGE = 0.03  # inches
 
 
 def predictions(
@@ -56,23 +59,54 @@ def _names(setting: Setting, P: Any, n: Any, algorithms: Sequence[str] | None) -
     return [name for name in allowed if name in {plan.algorithm for plan in found}]
 
 
-def draw(choice: xr.Dataset, others: Mapping[str, xr.Dataset], column: Any) -> Axes:
+def draw(choice: xr.Dataset, others: Mapping[str, xr.Dataset], column: Any, font_size: float) -> Axes:
     """Return new Axes as wide as a column with the curves of predictions over P or n."""
-    axes = paper_axes(column, legend_rows=(len(others) + 3) // 2)
-    curves(choice, others, ax=axes, library=str(choice.attrs["rules"]))
+    library = str(choice.attrs["rules"])
+    names = [f"{library}'s choice", *others]
+    across = width_of(column) * 72 / (points_of(font_size) * (0.5 * max(map(len, names)) + 4.2))  # half an em a letter
+    columns = min(max(int(across), 1), len(names))
+    axes = paper_axes(column, legend_rows=-(-len(names) // columns), font_size=font_size)
+    curves(choice, others, ax=axes, library=library)
     old = axes.get_legend()
     handles = list(old.legend_handles) if old else []
     if old:
         old.remove()
     axes.legend(
         handles=handles, labels=[str(handle.get_label()) for handle in handles if handle], loc="lower center",
-        bbox_to_anchor=(0.5, 0.0), bbox_transform=axes.figure.transFigure, ncols=2, frameon=False, handlelength=2.4,
-        columnspacing=1.2, labelspacing=0.2, borderaxespad=0.3,
+        bbox_to_anchor=(0.5, 0.0), bbox_transform=axes.figure.transFigure, ncols=columns, frameon=False,
+        handlelength=2.4, columnspacing=1.2, labelspacing=0.2, borderaxespad=0.3,
     )  # fmt: skip
     low, high = axes.get_ylim()
     if high < 99 * low:  # powers of ten alone would be one tick or two
         axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+    set_font_size(figure_of(axes), font_size)
+    _thin_ticks(axes)
+    _make_room(axes)
     return axes
+
+
+def _thin_ticks(axes: Axes) -> None:
+    """Leave out powers of two of the horizontal axis until the labels of the others stand apart."""
+    low, high = axes.get_xlim()
+    ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+    for every in range(1, len(ticks) + 1):
+        axes.xaxis.set_major_locator(FixedLocator(ticks[::every]))
+        axes.figure.canvas.draw()
+        boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+        gap = 0.4 * boxes[0].height if boxes else 0
+        if all(left.x1 + gap < right.x0 for left, right in pairwise(boxes)):
+            return
+
+
+def _make_room(axes: Axes) -> None:
+    """Make the figure higher where names of switches, in several rows, stand above it."""
+    figure = figure_of(axes)
+    wide, high = figure.get_size_inches()
+    more = max(text.get_window_extent().y1 for text in axes.texts) / figure.dpi - high + _EDGE if axes.texts else 0
+    if more > 0:
+        box = axes.get_position()
+        figure.set_size_inches(wide, high + more)
+        axes.set_position((box.x0, box.y0 * high / (high + more), box.width, box.height * high / (high + more)))
 
 
 def paper_curves(
@@ -82,8 +116,9 @@ def paper_curves(
     n: Any,
     algorithms: Sequence[str] | None = None,
     column: Any = "single",
+    font_size: float = 8.0,
     **options: Any,
 ) -> Axes:
     """Return the figure of `export` alone: new Axes, with the same arguments."""
     _, choice, others = predictions(machine, collective, P, n, algorithms, **options)
-    return draw(choice, others, column)
+    return draw(choice, others, column, font_size)

@@ -21,14 +21,29 @@ from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.exports.files import check_free, folder_of, write_all
 from orrery_analytic.units import shown
 
-__all__ = ["COLUMNS", "figure_of", "paper_axes", "pdf_bytes", "pgf_text", "save_figure", "set_font_size"]
+__all__ = [
+    "COLUMNS", "figure_of", "paper_axes", "pdf_bytes", "pgf_text", "points_of", "save_figure", "set_font_size",
+    "width_of",
+]  # fmt: skip
 
 COLUMNS = {"single": 3.5, "double": 7.16}
 """Widths of a column and of the text of a page with two columns, in inches."""
 
-_LEFT, _RIGHT, _ABOVE, _BELOW = 0.74, 0.2, 0.45, 0.42
-_ROW = 0.17  # of the legend, inches
+# Inches around the axes, and for a row of the legend, with texts of 8 points.
+_LEFT, _RIGHT, _ABOVE, _BELOW = 0.74, 0.2, 0.45, 0.5
+_ROW = 0.17
+_SCREEN = 96  # pixels of an inch, in a browser
 _SMALLEST, _LARGEST = 1.0, 30.0  # inches
+
+
+class _PaperFigure(Figure):
+    """A figure that a notebook shows as wide as the paper does, sharp on any screen."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        out = io.BytesIO()
+        self.savefig(out, format="png", dpi=2 * _SCREEN)
+        wide, high = (round(_SCREEN * inches) for inches in self.get_size_inches())
+        return out.getvalue(), {"width": wide, "height": high}
 
 
 def _number(name: str, value: Any, low: float, high: float, unit: str) -> float:
@@ -39,14 +54,21 @@ def _number(name: str, value: Any, low: float, high: float, unit: str) -> float:
     return float(value)
 
 
-def _inches(column: Any) -> float:
+def points_of(font_size: Any) -> float:
+    """Return a font size in points."""
+    return _number("font_size", font_size, 4, 30, "points")
+
+
+def width_of(column: Any) -> float:
     """Return the width of a figure: that of a column of `COLUMNS`, or inches."""
     if isinstance(column, str):
         return COLUMNS[choose("column of a paper", column, COLUMNS)]
     return _number("column", column, _SMALLEST, _LARGEST, "inches, or 'single' or 'double',")
 
 
-def paper_axes(column: Any = "single", legend_rows: int = 2, height: float | None = None) -> Axes:
+def paper_axes(
+    column: Any = "single", legend_rows: int = 2, height: float | None = None, font_size: float = 8.0
+) -> Axes:
     """Return Axes of a new figure as wide as a column, with room above for names and below for a legend.
 
     Parameters
@@ -57,13 +79,21 @@ def paper_axes(column: Any = "single", legend_rows: int = 2, height: float | Non
         Rows of the legend below.
     height : float, optional
         Inches of the whole figure; 0.62 of the width and the legend unless given, at most that of a page.
+    font_size : float
+        Points; larger texts have larger margins.
     """
-    wide = _inches(column)
-    below = _BELOW + _number("legend_rows", legend_rows, 0, 40, "rows") * _ROW
+    wide, larger = width_of(column), points_of(font_size) / 8
+    left, right, above = (larger * inches for inches in (_LEFT, _RIGHT, _ABOVE))
+    below = larger * (_BELOW + _number("legend_rows", legend_rows, 0, 40, "rows") * _ROW)
     high = min(0.62 * wide, 3.4) + below if height is None else _number("height", height, 1.5, _LARGEST, "inches")
-    figure = Figure(figsize=(wide, high))
+    figure = _PaperFigure(figsize=(wide, high))
     FigureCanvasAgg(figure)
-    box = (_LEFT / wide, below / high, (wide - _LEFT - _RIGHT) / wide, (high - below - _ABOVE) / high)
+    if wide < left + right + 0.5 or high < below + above + 0.5:
+        raise QuantityError(
+            f"a figure of {wide:g} x {high:.2g} inches leaves no room for curves beside texts of {font_size:g} points. "
+            "Take smaller texts, or a wider column."
+        )
+    box = (left / wide, below / high, (wide - left - right) / wide, (high - below - above) / high)
     return figure.add_axes(box)
 
 
@@ -148,7 +178,7 @@ def save_figure(
     if not isinstance(stem, str | Path) or not Path(stem).name:
         raise QuantityError(f"stem must be a path without an ending, such as 'paper/figure', not {shown(stem)}.")
     if column is not None:
-        wide, (old, high) = _inches(column), figure.get_size_inches()
+        wide, (old, high) = width_of(column), figure.get_size_inches()
         figure.set_size_inches(wide, high * wide / old)
     set_font_size(figure, font_size)
     folder = folder_of(Path(stem).parent)
@@ -161,7 +191,7 @@ def save_figure(
 
 def set_font_size(figure: Figure, points: Any) -> None:
     """Give all texts of a figure the same size, in points."""
-    size = _number("font_size", points, 4, 30, "points")
+    size = points_of(points)
     for axes in figure.axes:
         axes.tick_params(labelsize=size)
     for text in figure.findobj(Text):

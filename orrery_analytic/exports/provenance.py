@@ -53,8 +53,14 @@ def _of_machine(machine: Any) -> str:
     return f"machine {machine.name}, sha256 of its values {hashlib.sha256(values.encode()).hexdigest()[:12]}"
 
 
-def provenance(machine: Machine | str | os.PathLike[str], *asked: str) -> str:
-    """Return one line that tells version, machine file and its hash, and what was asked.
+def _what_if(machine: Any) -> list[str]:
+    """Return what is not as the machine file has it."""
+    changed = [f"{r.key} = {r.value}" for r in getattr(machine, "records", ()) if r.origin == "what if"]
+    return [f"what if {', '.join(changed)}"] if changed else []
+
+
+def provenance(machine: Machine | str | os.PathLike[str], *asked: str, used: Machine | None = None) -> str:
+    """Return one line that tells version, machine file and its hash, what was changed, and what was asked.
 
     Parameters
     ----------
@@ -62,5 +68,8 @@ def provenance(machine: Machine | str | os.PathLike[str], *asked: str) -> str:
         A `Machine` that was read from no file of the package is told by a hash of its values.
     *asked : str
         More for the line, such as "allreduce".
+    used : Machine, optional
+        The machine after what was overridden in a call; `machine` unless given.
     """
-    return "; ".join([f"orrery_analytic {orrery_analytic.__version__}", _of_machine(machine), *asked])
+    changed = _what_if(machine if used is None else used)
+    return "; ".join([f"orrery_analytic {orrery_analytic.__version__}", _of_machine(machine), *changed, *asked])

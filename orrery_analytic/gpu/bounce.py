@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.decisions import list_collectives
-from orrery_analytic.errors import QuantityError, choose, unknown_name
+from orrery_analytic.errors import QuantityError, choose, shown, unknown_name
 from orrery_analytic.gpu.copies import copy_time, flag
 from orrery_analytic.gpu.legs import BUFFERS
 from orrery_analytic.gpu.pieces import Terms
@@ -164,7 +164,7 @@ def buffer_places(buffers: Any) -> tuple[str, str]:
     """
     if isinstance(buffers, tuple | list):
         if len(buffers) != 2:
-            raise QuantityError(f"buffers is one place or two, (send, receive), but {buffers!r} was given.")
+            raise QuantityError(f"buffers is one place or two, (send, receive), but {shown(buffers)} was given.")
         return choose("place of buffers", buffers[0], BUFFERS), choose("place of buffers", buffers[1], BUFFERS)
     return choose("place of buffers", buffers, BUFFERS), buffers
 

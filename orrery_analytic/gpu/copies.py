@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.errors import QuantityError, choose, shown
 from orrery_analytic.symbols import COPIES, band_symbols, copy_symbols
 
 __all__ = ["copy_name", "copy_time", "flag", "size_bands", "t_d2h", "t_h2d"]
@@ -23,7 +23,7 @@ def flag(name: str, value: object) -> bool:
         If it is neither.
     """
     if not isinstance(value, bool):
-        raise QuantityError(f"{name} must be True or False, but {value!r} was given.")
+        raise QuantityError(f"{name} must be True or False, but {shown(value)} was given.")
     return value
 
 
@@ -43,11 +43,13 @@ def size_bands(bands: Mapping[str, int] | None) -> dict[str, int]:
         If `bands` is no mapping, or a number of bands is not a whole number from 1 to 64.
     """
     if bands is not None and not isinstance(bands, Mapping):
-        raise QuantityError(f'bands must be a mapping such as {{"d2h": 2, "h2d": 2}}, but {bands!r} was given.')
+        raise QuantityError(f'bands must be a mapping such as {{"d2h": 2, "h2d": 2}}, but {shown(bands)} was given.')
     counts = {"d2h": 1, "h2d": 1}
     for copy, count in (bands or {}).items():
         if isinstance(count, bool) or not isinstance(count, Integral) or not 1 <= count <= 64:
-            raise QuantityError(f"bands[{copy!r}] must be a whole number from 1 to 64, but {count!r} was given.")
+            raise QuantityError(
+                f"bands[{shown(copy)}] must be a whole number from 1 to 64, but {shown(count)} was given."
+            )
         counts[choose("copy", copy, COPIES)] = int(count)
     return counts
 

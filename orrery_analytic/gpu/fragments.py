@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import inf
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -14,7 +13,7 @@ from orrery_analytic.decisions.whole import whole
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.gpu.pipeline import Stage, checked_stages
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = ["BestFragment", "best_fragment", "fragments_time"]
 
@@ -62,11 +61,18 @@ def _number(e: Any, values: Mapping[str, Any]) -> Fraction:
     if missing:
         told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
         raise UnknownNameError(f"no value was given for {told}.")
-    given = {s: values[s.name] for s in expression.free_symbols}
-    for symbol, value in given.items():
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < inf:
-            raise QuantityError(f"{symbol} must be a finite number, not negative, but {shown(value)} was given.")
-    return Fraction(given[expression]) if expression in given else Fraction(float(expression.subs(given)))
+    given = {s: _exact(s.name, values[s.name]) for s in expression.free_symbols}
+    if expression in given:
+        return given[expression]
+    value = expression.subs({s: sp.Rational(v.numerator, v.denominator) for s, v in given.items()})
+    return _exact("a latency or a time a byte of a stage", float(value) if value.is_real else value)
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    """Return a finite number of at least 0 as a fraction."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not is_finite(value) or value < 0:
+        raise QuantityError(f"{name} must be a finite number, not negative, but {shown(value)} was given.")
+    return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
 
 
 def _least(line: Sequence[Stage], nbytes: int, count: int) -> tuple[Any, int] | None:
@@ -111,8 +117,14 @@ def best_fragment(machine: Any, nbytes: int, line: tuple[Stage, ...] | None = No
     values = getattr(machine, "parameters", machine)
     if not isinstance(values, Mapping):
         raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
-    size = int(whole("nbytes", nbytes, 1))
-    numbers = [(name, _number(a, values), _number(b, values)) for name, a, b in checked_stages(line)]
+    size = whole("nbytes", nbytes, 1)
+    if size.ndim:
+        raise QuantityError(f"nbytes is one size, but {shown(nbytes)} was given.")
+    return _best(int(size), [(name, _number(a, values), _number(b, values)) for name, a, b in checked_stages(line)])
+
+
+def _best(size: int, numbers: Sequence[Stage]) -> BestFragment:
+    """Return the best fragment of a message, for stages in numbers."""
     best = fragments_time(numbers, size, size), size
     for count in range(2, size + 1):
         if any(count * a + size * b > best[0] for _, a, b in numbers):

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic.decisions.whole import whole
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.errors import QuantityError, shown
 from orrery_analytic.units import to_si
 
 __all__ = ["Terms", "by_size", "joined", "size_option"]
@@ -71,5 +71,5 @@ def size_option(name: str, value: Any, symbol: sp.Symbol) -> sp.Expr:
     number = int(value) if isinstance(value, sp.Integer) else value
     array = whole(name, number, 1)
     if array.ndim:
-        raise QuantityError(f"{name} must be one size in bytes, but {value!r} was given.")
+        raise QuantityError(f"{name} must be one size in bytes, but {shown(value)} was given.")
     return sp.Integer(int(array))

@@ -52,7 +52,9 @@ def pipeline_stages(
         If no buffer is on the device, or the network is no `Hockney`: its messages hold the wire all their time.
     """
     if not isinstance(network, Hockney):
-        raise QuantityError(f"stages are of latency and time a byte: a Hockney() network is allowed, not {network!r}.")
+        raise QuantityError(
+            f"stages are of latency and time a byte: a Hockney() network is allowed, not {shown(network)}."
+        )
     flag("pinned", pinned)
     down = choose("place of a buffer", send, BUFFERS) == "device"
     up = choose("place of a buffer", recv, BUFFERS) == "device"

@@ -184,10 +184,14 @@ class _Parser(Notes):
     def row(self, words: list[str], cut: bool) -> None:
         """Take a line that begins with a whole number."""
         values = [number(word) for word in words]
+        named = len(self.names)
+        if None in values and named and len(words) > named and None not in values[:named]:
+            del values[named:], words[named:]  # a remark follows: `8107.16 <- drops from here`
+            cut = False
         if None in values:
             if any(word.startswith(_REASONS) for word in words[1:3]):
                 self.problem("not measured")
-            elif looks_like_row(words):  # a sentence may begin with a number
+            elif looks_like_row(words[:8]):  # a sentence may begin with a number
                 self.problem("no row of numbers" if self.known else "a row without the title or header above it")
             return
         if not self.known:

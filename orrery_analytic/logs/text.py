@@ -19,18 +19,24 @@ _ACCEPTED = (
 # What is longer is no row of any format: it is cut, so that no line costs more than a short one.
 _LONGEST = 2000
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# Quotes and bars; `[3] ` (MPICH), `[1,0]<stdout>:` (Open MPI); `(head, rank=0)` (Ray); `12: ` (srun -l); times of day.
+# Quotes and bars; `[3] ` (MPICH), `[1,0]<stdout>:` (Open MPI), `[node1:4711] `; `(head, rank=0)` (Ray); `12: `
+# (srun -l); times of day and dates, `Sun May 20 14:55:08 2018` (Open MPI, date) among them.
 _PREFIX = re.compile(
     r"""(?: \s+ | [>|│]
-      | \[[^\]\s]{1,80}\]<std(?:out|err|diag)>:
-      | \[\d{1,7}\](?=\s)
+      | (?:\[[^\]\s]{1,80}\])?<std(?:out|err|diag)>:
+      | \[(?:[\w.-]{1,80}:)?\d{1,7}\](?=\s)
       | \([^()]{0,80}\brank=\d{1,7}[^()]{0,80}\)
       | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d:\d\d[.,]?\d{0,9}(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s)
       | \[?\d{1,2}:\d\d:\d\d[.,]?\d{0,9}\]?(?=\s)
+      | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+[A-Z][a-z]{2}\s+\d{1,2}\s+\d\d:\d\d:\d\d(?:\s[A-Z]{3,4})?\s\d{4}(?=[\s\[<])
       | \d{1,7}:(?=\s)
     )+""",
     re.VERBOSE,
 )
+
+# Whatever stands before one of these is a label: of a host (pdsh), a pod, a service, a level of importance.
+_HEADS = ("# OSU ", "# Size ", "# Benchmarking ", "#bytes ", "# size ", "nvbandwidth Version", "[P2P (Peer", "Running ")
+_LABEL = re.compile(r"[A-Za-z][\w./@\[\]-]{0,80}(?:: ?| \| ?|> ?| )")
 
 
 def load(source: object) -> tuple[str, str]:
@@ -103,7 +109,27 @@ def to_lines(text: str) -> list[str]:
     """Split at line feeds alone, so that numbers are those of an editor; cut what is too long to be a row."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
-    return [line if len(line) <= _LONGEST else line[:_LONGEST] for line in text.split("\n")]
+    lines = [line if len(line) <= _LONGEST else line[:_LONGEST] for line in text.split("\n")]
+    if labels := tuple(_labels(text)):
+        lines = [_without(line, labels) for line in lines]
+    return lines
+
+
+def _labels(text: str) -> set[str]:
+    """Return the words that stand before the first heading of each kind, and are no prefix of launchers."""
+    found = set()
+    for head in _HEADS:
+        at = text.find(head)
+        before = strip_prefix(text[text.rfind("\n", 0, at) + 1 : at][:_LONGEST]) if at > 0 else ""
+        if _LABEL.fullmatch(before):
+            found.add(before.rstrip())
+    return found
+
+
+def _without(line: str, labels: tuple[str, ...]) -> str:
+    bare = strip_prefix(line)
+    label = next((label for label in labels if bare.startswith(label)), None)
+    return line if label is None else bare[len(label) :]
 
 
 def strip_prefix(line: str) -> str:

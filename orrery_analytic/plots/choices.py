@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,7 @@ from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.plots import style
 from orrery_analytic.selection.borders import Borders
 from orrery_analytic.selection.maps import CHOICES, ChoiceMap
+from orrery_analytic.units import shown as told
 
 __all__ = ["PANELS", "choice_map"]
 
@@ -85,18 +86,21 @@ def choice_map(
         If P or n has one value, or there is not one of `axes`, or of several maps, for each panel, or these are not of
         one collective.
     """
+    if isinstance(panels, str) or not isinstance(panels, Sequence) or not panels:
+        raise QuantityError(f"panels must be names of {', '.join(PANELS)}, at least one, not {told(panels)}.")
     for panel in panels:
         choose("panel", panel, PANELS)
-    maps = [found] * len(panels) if isinstance(found, ChoiceMap) else list(found)
+    maps = [found] * len(panels) if isinstance(found, ChoiceMap) else _listed(found, ChoiceMap)
     if len(maps) != len(panels) or len({shown.data.attrs["collective"] for shown in maps}) != 1:
-        raise QuantityError(f"{len(panels)} panels need as many maps of one collective, but {maps} were given.")
-    if axes is not None and len(axes) != len(panels):
-        raise QuantityError(f"{len(panels)} panels need as many axes, but {len(axes)} were given.")
+        raise QuantityError(f"{len(panels)} panels need as many maps of one collective, but {told(found)} was given.")
+    drawn = [] if axes is None else _listed(axes, Axes)
+    if axes is not None and len(drawn) != len(panels):
+        raise QuantityError(f"{len(panels)} panels need as many axes, but {told(axes)} was given.")
     grids = [[np.maximum(shown.data[name].to_numpy().astype(float), 1) for name in ("n", "P")] for shown in maps]
     for sizes, ranks in grids:
         if min(sizes.size, ranks.size) < 2:
             raise QuantityError(f"a map needs two values of P and of n, but {ranks.size} and {sizes.size} were given.")
-    drawn = list(axes) if axes is not None else _figure(panels)
+    drawn = drawn or _figure(panels)
     worst = max(2.0, *(float(shown.data["regret"].max()) for shown in maps))
     seen: set[int] = set()
     for i, (panel, shown, ax) in enumerate(zip(panels, maps, drawn, strict=True)):
@@ -115,6 +119,12 @@ def choice_map(
     if axes is None and seen:
         _legend(drawn, maps[0], sorted(seen))
     return drawn
+
+
+def _listed(given: Any, kind: type) -> list[Any]:
+    """Return what was given as a list if all of it is of one kind, else an empty one."""
+    items = list(given) if isinstance(given, Iterable) else []
+    return items if all(isinstance(item, kind) for item in items) else []
 
 
 def _figure(panels: Sequence[str]) -> list[Axes]:

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from orrery_analytic.errors import FileMissingError, FormatError, QuantityError
+from orrery_analytic.errors import FileMissingError, FormatError, QuantityError, shown
 
 __all__ = ["MOST", "NUMBER", "load", "refuse", "save", "whole"]
 
@@ -45,25 +45,30 @@ def load(source: str | PathLike[str]) -> tuple[str, list[str]]:
 
 
 def _text_of(path: Path) -> str:
-    shown = repr(str(path)[:200])
+    told = repr(str(path)[:200])
     try:
         if path.stat().st_size > _LARGEST:
-            raise FormatError(f"{shown} is larger than 512 MiB, the most that is read.")
+            raise FormatError(f"{told} is larger than 512 MiB, the most that is read.")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise FileMissingError(
-            f"no file {shown}. A schedule is given as a path, or as text with at least one line break."
+            f"no file {told}. A schedule is given as a path, or as text with at least one line break."
         ) from error
     except UnicodeDecodeError as error:
-        raise FormatError(f"{shown} is not text in UTF-8.") from error
+        raise FormatError(f"{told} is not text in UTF-8.") from error
     except (OSError, ValueError) as error:  # a directory; a name that no file can have
-        raise FormatError(f"{shown} cannot be read: {error}.") from error
+        raise FormatError(f"{told} cannot be read: {error}.") from error
 
 
 def save(text: str, path: str | PathLike[str] | None) -> str:
     """Return the text after it was written to a file, if one is named."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+        try:
+            Path(path).write_text(text, encoding="utf-8", newline="\n")
+        except FileNotFoundError as error:
+            raise FileMissingError(f"no folder {str(Path(path).parent)[:200]!r} to write a file to.") from error
+        except (OSError, TypeError, ValueError) as error:  # a directory, no rights; what is no name of a file
+            raise FormatError(f"{shown(path)} cannot be written: {error}.") from error
     return text
 
 

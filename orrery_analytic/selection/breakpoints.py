@@ -16,10 +16,9 @@ from orrery_analytic.decisions.fixed import Rules, fixed_rows, rule_set
 from orrery_analytic.decisions.names import ALGORITHMS, SELF
 from orrery_analytic.decisions.rows import Condition, Row
 from orrery_analytic.decisions.rule_files.records import QUANTITIES
-from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, whole
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one, truth
+from orrery_analytic.errors import choose
 from orrery_analytic.selection.plans import Plan, plans
-from orrery_analytic.units import shown
 
 __all__ = ["Decided", "breakpoints", "decided"]
 
@@ -59,7 +58,12 @@ def breakpoints(
     UnknownNameError, QuantityError
         As `select`.
     """
-    ranks, itemsize = _one("P", P, LARGEST_SIZE), _one("itemsize", itemsize, LARGEST_COUNT)
+    choose("collective", collective, ALGORITHMS)
+    ranks, itemsize, commutative = (
+        one("P", P, 1, LARGEST_SIZE),
+        one("itemsize", itemsize, 1),
+        truth("commutative", commutative),
+    )
     source = resolve_rules(rules)
     found = {0, 1}
     for where, size, top in _levels(collective, ranks, source, commutative):
@@ -87,13 +91,6 @@ def decided(
     kept = [i for i in range(len(starts)) if i == 0 or taken[i] != taken[i - 1]]
     ends = [*(starts[i] for i in kept[1:]), None]
     return [Decided(starts[i], end, *taken[i]) for i, end in zip(kept, ends, strict=True)]
-
-
-def _one(name: str, value: Any, largest: int) -> int:
-    number = whole(name, value, 1, largest)
-    if number.ndim:
-        raise QuantityError(f"{name} must be one whole number here, but {shown(value)} was given.")
-    return int(number)
 
 
 def _levels(

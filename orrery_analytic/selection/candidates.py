@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from orrery_analytic.collectives.registry import COMPOSED, beyond_openmpi, find,
 from orrery_analytic.decisions.names import ALGORITHMS, SELF
 from orrery_analytic.decisions.openmpi_4_1 import NON_COMMUTATIVE
 from orrery_analytic.decisions.substitutions import SUBSTITUTIONS, _segment
-from orrery_analytic.decisions.whole import LARGEST_SIZE, broadcast, power_of_two_below, whole
+from orrery_analytic.decisions.whole import LARGEST_SIZE, broadcast, power_of_two_below, truth, whole
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.selection.plans import Plan
 from orrery_analytic.selection.setting import Prices, Setting
@@ -21,7 +21,7 @@ from orrery_analytic.units import shown
 if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
 
-__all__ = ["FANS", "RADICES", "SEGMENTS", "Told", "candidates", "seconds_of", "tell"]
+__all__ = ["FANS", "RADICES", "SEGMENTS", "Told", "candidates", "each", "seconds_of", "tell"]
 
 SEGMENTS = (0, 1024, 8192, 32768, 65536, 131072, 1048576)
 """Segment sizes that are tried, in bytes: those that Open MPI's own rules have had; 0 is one segment."""
@@ -70,11 +70,14 @@ def candidates(
     """
     known = list_algorithms(collective)
     if names is None:
-        offered = _in_order(collective) if not commutative else known
+        offered = known if truth("commutative", commutative) else _in_order(collective)
         names = [name for name in offered if not beyond_openmpi(name) and name not in _NOT_EVERYWHERE]
-    elif isinstance(names, str) or not len(names):
-        raise QuantityError(f"candidates must be a sequence of names of algorithms, but {shown(names)} was given.")
-    segments, fans, radices = _each("segment_bytes", segment_bytes, 0), _each("fan", fan, 1), _each("radix", radix, 2)
+    else:
+        given = names
+        names = [] if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) else list(given)
+        if not names:
+            raise QuantityError(f"candidates must be a sequence of names of algorithms, but {shown(given)} was given.")
+    segments, fans, radices = each("segment_bytes", segment_bytes, 0), each("fan", fan, 1), each("radix", radix, 2)
     found = []
     for name in names:
         choose(f"{collective} algorithm", name, known)
@@ -95,7 +98,8 @@ def _in_order(collective: str) -> list[str]:
     return names or list_algorithms(collective)
 
 
-def _each(name: str, values: Iterable[int], least: int) -> list[int]:
+def each(name: str, values: Iterable[int], least: int) -> list[int]:
+    """Return whole numbers that are to be tried, each once."""
     found = np.atleast_1d(whole(name, values, least)).ravel().tolist()
     if not found:
         raise QuantityError(f"{name} must have at least one number.")
@@ -219,6 +223,9 @@ def seconds_of(
         For numbers out of range.
     """
     setting = Setting.of(machine, collective, **options)
+    told = list(told) if isinstance(told, Iterable) else [told]
+    if not all(isinstance(plan, Plan) for plan in told):
+        raise QuantityError(f"told must be a sequence of Plan, such as that of `candidates`, not {shown(told)}.")
     for plan in told:
         choose(f"{collective} algorithm", plan.algorithm, list_algorithms(collective))
     grid = {"P": whole("P", P, 1, LARGEST_SIZE), "n": whole("n", n)}

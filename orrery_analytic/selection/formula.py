@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from orrery_analytic.calls import device_cost
 from orrery_analytic.decisions import RuleFile, list_collectives, resolve, rule_set
 from orrery_analytic.decisions.fixed import Rules
+from orrery_analytic.decisions.whole import LARGEST_SIZE, one, truth
 from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.gpu import buffer_places
 from orrery_analytic.networks import Hockney, Network
 from orrery_analytic.selection.breakpoints import decided
 from orrery_analytic.selection.plans import plan_cost
 from orrery_analytic.selection.rule_table import rule_table
 from orrery_analytic.selection.selected import NO_FORMULA, Piece, SelectedCost
+from orrery_analytic.selection.setting import answering, check_network
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +28,7 @@ def selected_cost(
     collective: str,
     rules: Rules = "openmpi-4.1",
     P: int | None = None,
-    buffers: str = "host",
+    buffers: str | tuple[str, str] = "host",
     network: Network = Hockney(),  # noqa: B008 - frozen
     transport: str | None = None,
     staging: str = "printed",
@@ -71,15 +75,22 @@ def selected_cost(
     """
     choose("collective", collective, list_collectives())
     source = resolve(rules)
-    options: dict[str, Any] = {"buffers": buffers, "transport": transport, "staging": staging}
+    check_network(network)
+    one("itemsize", itemsize, 1)
+    options: dict[str, Any] = {
+        "buffers": buffer_places(buffers), "transport": transport, "staging": staging, "library": answering(source),
+    }  # fmt: skip
+    device_cost(collective, bands=bands, **options)  # refuses what is wrong
     sizes = tuple((bands or {}).items())
     if P is None:
         if isinstance(source, RuleFile):
             raise QuantityError(f"{source.name} is a rule file: give a number of ranks, P=64. `table` lists its rules.")
-        return rule_table(collective, rule_set(source), network, commutative, bands=sizes, **options)
-    pieces = []
-    for start, stop, chosen, plan in decided(collective, P, source, itemsize, commutative):
+        return rule_table(
+            collective, rule_set(source), network, truth("commutative", commutative), bands=sizes, **options
+        )
+    ranks, pieces = one("P", P, 1, LARGEST_SIZE), []
+    for start, stop, chosen, plan in decided(collective, ranks, source, itemsize, commutative):
         cost = plan_cost(collective, plan, network, bands=sizes, **options)
-        pieces.append(Piece(start, stop, chosen, plan.described, (NO_FORMULA if cost is None else cost).at(P=P)))
+        pieces.append(Piece(start, stop, chosen, plan.described, (NO_FORMULA if cost is None else cost).at(P=ranks)))
     name = source.name if isinstance(source, RuleFile) else source
-    return SelectedCost.of(pieces, f"{collective} on {P} rank{'s' * (P > 1)}, as {name} decides")
+    return SelectedCost.of(pieces, f"{collective} on {ranks} rank{'s' * (ranks > 1)}, as {name} decides")

@@ -62,7 +62,7 @@ class ChoiceMap:
 
     def grid(self, which: str) -> np.ndarray:
         """Return the choice at every point, over P and n, as places in `names`; -1 where nothing has a formula."""
-        return self._codes(which, self.found)
+        return self._codes(choose("choice", which, CHOICES), self.found)
 
     def regions(self, which: str) -> Borders:
         """Return for each P the stretches of n on which one algorithm is chosen, as places in `names`.

@@ -11,13 +11,13 @@ from orrery_analytic.calls import collective_cost
 from orrery_analytic.collectives.formulas import has_formula
 from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, resolve
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions import runs, select
+from orrery_analytic.decisions import Selection, runs, select
 from orrery_analytic.decisions.fixed import Rules, rule_set
 from orrery_analytic.decisions.names import ALGORITHMS
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
 from orrery_analytic.networks import Hockney, Network
 
-__all__ = ["Plan", "bytes_text", "plan_cost", "plans"]
+__all__ = ["Plan", "bytes_text", "plan_cost", "plans", "taken"]
 
 #: The library sends these in segments if it is told to; their formulas are for one.
 _SEGMENTS_WITHOUT_FORMULA = (("bcast", "binomial"), ("bcast", "knomial"), ("reduce", "binomial"))
@@ -57,9 +57,14 @@ def bytes_text(nbytes: int) -> str:
 
 def _decide(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> tuple[Any, Any, Any]:
     """Return names, and the segment sizes and fans that the library passes along, for arrays of P and n."""
-    total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
-    chosen = select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)
+    chosen = taken(collective, P, n, rules, itemsize, commutative)
     return np.asarray(chosen.name), np.asarray(chosen.segment_bytes), np.asarray(chosen.fan)
+
+
+def taken(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> Selection:
+    """Return what `select` says for n in the convention of `predict`: one block in allgatherv, under all rules."""
+    total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
+    return select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)
 
 
 def plans(

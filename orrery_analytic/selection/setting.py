@@ -9,18 +9,19 @@ import numpy as np
 
 from orrery_analytic.calls import device_cost
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions import RuleFile, list_collectives, resolve
+from orrery_analytic.decisions import RuleFile, Selection, list_collectives, resolve
 from orrery_analytic.decisions.fixed import Rules, rule_set
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one, truth
 from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.gpu import buffer_places
 from orrery_analytic.networks import Hockney, Network
-from orrery_analytic.selection.plans import Plan, plan_cost, plans
+from orrery_analytic.selection.plans import Plan, plan_cost, plans, taken
 from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
 
-__all__ = ["Prices", "Setting", "axis"]
+__all__ = ["Prices", "Setting", "answering", "axis", "check_network", "dimensions"]
 
 
 @dataclass(frozen=True)
@@ -67,32 +68,26 @@ class Setting:
 
         own = {field.name for field in fields(cls)}
         changed = {key: options.pop(key) for key in list(options) if key not in own}
-        several = next((key for key, value in changed.items() if np.ndim(value)), None)
+        several = next((key for key, value in changed.items() if dimensions(key, value)), None)
         if several:
             raise QuantityError(f"{several} can be one value here, but {shown(changed[several])} was given.")
         machine = machine if isinstance(machine, Machine) else load_machine(machine)
-        size = whole("itemsize", options.get("itemsize", cls.itemsize), 1)
-        if size.ndim:
-            raise QuantityError(f"itemsize can be one number here, but {shown(options['itemsize'])} was given.")
+        options["itemsize"] = one("itemsize", options.get("itemsize", cls.itemsize), 1)
+        options["commutative"] = truth("commutative", options.get("commutative", cls.commutative))
         options["rules"] = resolve(options.get("rules", cls.rules))
         made = cls(machine.replace(**changed), choose("collective", collective, list_collectives()), **options)
-        if not isinstance(made.network, Network):
-            raise QuantityError(
-                f"network can be Hockney(), LogGP() or TwoLevel(...), but {shown(made.network)} was given."
-            )
+        check_network(made.network)
         device_cost(collective, **made.device)  # refuses what is wrong
         return made
 
     @property
     def device(self) -> dict[str, Any]:
         """Options of `collective_cost` on device buffers: what is given, and the library of the rules."""
-        rules = self.rules
-        answers = rules.library if isinstance(rules, RuleFile) else rule_set(rules)
         return {
-            "buffers": self.buffers if isinstance(self.buffers, str) else tuple(self.buffers),
+            "buffers": buffer_places(self.buffers),
             "transport": self.transport,
             "staging": self.staging,
-            "library": answers if self.library is None else self.library,
+            "library": answering(self.rules) if self.library is None else self.library,
             "in_place": self.in_place,
             "rank": self.rank,
             "pinned": self.pinned,
@@ -106,6 +101,10 @@ class Setting:
     def plans(self, P: Any, n: Any, algorithm: str | None = None) -> tuple[np.ndarray, np.ndarray, list[Plan]]:
         """Return what the library takes, or is told to take, and what then runs: see `plans`."""
         return plans(self.collective, P, n, self.rules, algorithm, self.itemsize, self.commutative)
+
+    def taken(self, P: Any, n: Any) -> Selection:
+        """Return what the library takes, and why: see `select`."""
+        return taken(self.collective, P, n, self.rules, self.itemsize, self.commutative)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -162,6 +161,25 @@ class Prices:
         return np.asarray(cost(P=P, n=n, **given))
 
 
+def answering(rules: str | RuleFile) -> str:
+    """Return the library that resolved rules are those of: what it copies to the host depends on it."""
+    return rules.library if isinstance(rules, RuleFile) else rule_set(rules)
+
+
+def check_network(network: object) -> None:
+    """Refuse what is no network with closed forms."""
+    if not isinstance(network, Network):
+        raise QuantityError(f"network can be Hockney(), LogGP() or TwoLevel(...), but {shown(network)} was given.")
+
+
+def dimensions(key: str, value: Any) -> int:
+    """Return how many dimensions a value for a key of the machine has: 0 for one value."""
+    try:
+        return np.ndim(value)
+    except (RuntimeError, TypeError, ValueError):
+        raise QuantityError(f"{key} can be one value or a list of them, but {shown(value)} was given.") from None
+
+
 def axis(name: str, value: Any) -> np.ndarray:
     """Return P or n as a one-dimensional array of numbers.
 
@@ -172,9 +190,9 @@ def axis(name: str, value: Any) -> np.ndarray:
     """
     try:
         array = np.atleast_1d(np.asarray(value))
-    except ValueError:
+    except (RuntimeError, TypeError, ValueError):
         array = np.empty(0)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or np.ma.is_masked(value):
         raise QuantityError(
             f"{name} must be a number or a one-dimensional array of numbers, but {shown(value)} was given."
         )

@@ -19,7 +19,7 @@ from orrery_analytic.decisions.rule_files.records import NO_RULE
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
 from orrery_analytic.errors import QuantityError, choose, unknown_name
 from orrery_analytic.selection.best import Search
-from orrery_analytic.selection.candidates import FANS, SEGMENTS, Told
+from orrery_analytic.selection.candidates import FANS, SEGMENTS, Told, each
 from orrery_analytic.selection.candidates import candidates as offered
 from orrery_analytic.selection.cover import cover
 from orrery_analytic.selection.layout import Layout
@@ -35,6 +35,7 @@ __all__ = ["tune"]
 
 _FIXED = MessageRule(0, NO_RULE)
 _ALIKE = 1 + 1e-9
+_LARGEST_BOUND = 1e300  # a whole number may be larger than any float
 _MOST_RANKS, _MOST_SIZES = 256, 4096  # time and memory go with the square of the ranks
 _OPTIONS = ("buffers", "network", "transport", "staging", "itemsize", "commutative")
 
@@ -127,6 +128,9 @@ def tune(
     limit = _bound(bound)
     if "rules" in options:
         raise unknown_name("option of tune", "rules", ("library", *_OPTIONS))
+    if progress is not None and not callable(progress):
+        raise QuantityError(f"progress must be a function, but {shown(progress)} was given.")
+    segments = tuple(each("segment_bytes", segment_bytes, 0))
     among = {} if candidates is None else candidates
     if not isinstance(among, Mapping):
         raise QuantityError(f"candidates must be {{collective: [algorithm, ...]}}, but {shown(candidates)} was given.")
@@ -134,12 +138,12 @@ def tune(
         choose("collective among those tuned", name, names)
     searches = {
         name: Search.of(
-            machine, name, _names(name, among.get(name), release, options), segment_bytes, fan, rules=library, **options
+            machine, name, _names(name, among.get(name), release, options), segments, fan, rules=library, **options
         )
         for name in names
     }
     setting = searches[names[0]].setting
-    layouts = {name: Layout.of(name, ranks, sizes, tuple(segment_bytes), setting.itemsize) for name in names}
+    layouts = {name: Layout.of(name, ranks, sizes, segments, setting.itemsize) for name in names}
     rules = RuleFile("classic", library, (), f"{setting.machine.name}.rules")
     lost = {}
     # Collectives that others call come first: the rules for those decide what these cost.
@@ -170,14 +174,16 @@ def _collectives(given: str | Sequence[str]) -> list[str]:
 
 def _bound(given: object) -> float:
     number = given if isinstance(given, (int, float, np.number)) and not isinstance(given, bool) else None
-    if number is None or not 1 <= number < np.inf:
-        raise QuantityError(f"bound = {shown(given)}: allowed are numbers from 1 on. 1.05 lets 5 % be lost.")
+    if number is None or not 1 <= number <= _LARGEST_BOUND:
+        raise QuantityError(
+            f"bound = {shown(given)}: allowed are numbers from 1 to {_LARGEST_BOUND:g}. 1.05 lets 5 % be lost."
+        )
     return float(number)
 
 
 def _names(collective: str, given: Sequence[str] | None, release: str, options: Mapping[str, Any]) -> list[str]:
     """Return the algorithms that are tried: those of the library that reads the file, for any number of ranks."""
-    names = [plan.algorithm for plan in offered(collective, given, commutative=bool(options.get("commutative", True)))]
+    names = [plan.algorithm for plan in offered(collective, given, commutative=options.get("commutative", True))]
     for name in names:
         choose(f"{collective} algorithm of Open MPI {release}", name, algorithms_of(collective, release).values())
     # A rule for two ranks holds up to the next size; an algorithm for two alone would end a program on three.

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.errors import QuantityError, shown
 
 __all__ = [
     "log2_ceil",
@@ -36,7 +37,7 @@ def _whole(x: Any) -> Any:
     """Return x unchanged if it is made of whole numbers, so that counting its bits is meaningful."""
     array = np.asarray(x)
     if array.dtype.kind == "f" and not bool(np.all(np.floor(array) == array)):
-        raise QuantityError(f"P counts ranks and must be a whole number, but {x!r} was given.")
+        raise QuantityError(f"P counts ranks and must be a whole number, but {shown(x)} was given.")
     return x
 
 
@@ -82,6 +83,16 @@ def _power_of_two(x: sp.Expr) -> sp.Expr | None:
     return None
 
 
+def _argument(name: str, x: Any) -> Any:
+    """Return a whole number or an expression; never text, which SymPy would run as code."""
+    number = isinstance(x, Integral | float | np.floating | sp.Float) and not isinstance(x, bool)
+    if number and x == x // 1:
+        return int(x)
+    if not isinstance(x, sp.Expr) or (x.is_number and not x.is_integer):
+        raise QuantityError(f"{name} takes a whole number, an array of them or a SymPy expression, not {shown(x)}.")
+    return x
+
+
 class _BitFunction(sp.Function):
     """A whole number read off the bits of a whole number; exact for every integer, and for arrays of them."""
 
@@ -90,13 +101,9 @@ class _BitFunction(sp.Function):
     _left, _right = "", ""
 
     def __new__(cls, x: Any, **options: Any) -> Any:
-        if isinstance(x, np.ndarray):
+        if isinstance(x, np.ndarray) and x.dtype.kind in "iuf":
             return cls._bits(x)
-        if isinstance(x, str | bytes):  # SymPy would run it as code
-            raise QuantityError(
-                f"{cls.__name__} takes a whole number, an array or a SymPy expression, not text: {x!r}."
-            )
-        return super().__new__(cls, x, **options)
+        return super().__new__(cls, _argument(cls.__name__, x), **options)
 
     @staticmethod
     def _bits(x: Any) -> Any:
@@ -143,6 +150,12 @@ class log_floor(sp.Function):
 
     is_integer = True
     is_nonnegative = True
+
+    def __new__(cls, x: Any, base: Any, **options: Any) -> Any:
+        """Refuse text, which SymPy would run as code, and other bases."""
+        if not isinstance(base, Integral) or isinstance(base, bool) or base < 2:
+            raise QuantityError(f"the base of log_floor is a whole number of at least 2, not {shown(base)}.")
+        return super().__new__(cls, _argument("log_floor", x), base, **options)
 
     @classmethod
     def eval(cls, x: sp.Expr, base: sp.Expr) -> sp.Expr | None:

@@ -148,6 +148,8 @@ def describe(name: str) -> SymbolInfo:
     UnknownNameError
         If no formula of this package has such a symbol.
     """
+    if not isinstance(name, str):
+        raise unknown_name("symbol", name, SYMBOLS)
     if name in SYMBOLS:
         return SYMBOLS[name]
     kind, _, rest = name.partition("_")

@@ -15,7 +15,7 @@ from ipywidgets import Layout
 from PIL import Image
 
 from orrery_analytic import plots
-from orrery_analytic.decisions import list_collectives, select
+from orrery_analytic.decisions import list_collectives
 from orrery_analytic.decisions.fixed import Rules
 from orrery_analytic.errors import OrreryError, QuantityError, choose
 from orrery_analytic.gpu import BUFFERS
@@ -166,9 +166,9 @@ class ChoiceExplorer(ipywidgets.VBox):
         """Return what is said of the point: for each library, and for the best, who takes what, why, and its cost."""
         here = (self.P.index, self.n.index)
         rows: list[tuple[str, ...]] = []
-        for found, rules in zip(self._maps, self._rules, strict=True):
+        for found in self._maps:
             data, plan = found.data, found.found.found[int(found.found.index[here])]
-            taken = select(self.collective.value, self.P.value, self.n.value, rules=rules)
+            taken = found.search.setting.taken(self.P.value, self.n.value)
             seconds, regret = (float(data[name].to_numpy()[here]) for name in ("seconds_library", "regret"))
             ratio = "" if np.isnan(regret) else f"{regret:.2f} times"
             rows.append((found.library, str(taken.name), str(taken.reason), plan.described, _seconds(seconds), ratio))

@@ -57,8 +57,11 @@ class _Printer(JavascriptCodePrinter):
     def _print_ImaginaryUnit(self, expr: Any) -> str:
         raise TypeError("it is complex")
 
+    def _print_Float(self, expr: sp.Float) -> str:
+        return repr(float(expr))  # shortest that is this double; SymPy's own has 15 digits
+
     def _print_Rational(self, expr: sp.Rational) -> str:
-        return f"({expr.p}/{expr.q})"
+        return f"{expr.p}/{expr.q}"
 
     def _print_Function(self, expr: sp.Function) -> str:
         name = type(expr).__name__

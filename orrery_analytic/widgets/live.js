@@ -187,8 +187,12 @@ function mount(el, data, source, begin, keep) {
       button('save figure', 'This picture as SVG', () => save(`${data.collective}.svg`, 'image/svg+xml', new XMLSerializer().serializeToString(figure.svg))),
       button('save data', 'These curves as CSV, in seconds', () => save(`${data.collective}.csv`, 'text/csv', table(state, numbers)))));
   el.classList.add('orrery-live');
-  el.append(controls, make('div', { class: 'orrery-live-view' }, readout, figure.svg));
+  const view = make('div', { class: 'orrery-live-view' }, readout, figure.svg);
+  el.append(controls, view);
   paint();
+  new ResizeObserver(() => {
+    if (view.clientWidth && figure.resize(view.clientWidth)) asked ||= requestAnimationFrame(paint);
+  }).observe(view);
   return apply;
 }
 

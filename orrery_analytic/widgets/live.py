@@ -13,7 +13,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from orrery_analytic.errors import QuantityError, unknown_name
+from orrery_analytic.errors import FileMissingError, QuantityError
 from orrery_analytic.machines import Machine
 from orrery_analytic.units import shown
 from orrery_analytic.widgets.live_data import Live, line_of_code, live
@@ -54,7 +54,7 @@ def _script() -> str:
     return f"{_file('live_figure.js')}\n{_file('live.js')}"
 
 
-class LiveExplorer(anywidget.AnyWidget):  # type: ignore[misc]
+class LiveExplorer(anywidget.AnyWidget):
     """The widget that `explore_live` returns. It moves without a kernel, also where a notebook is only looked at.
 
     Attributes
@@ -135,7 +135,7 @@ def _write(path: str | Path, given: Live, state: dict[str, Any]) -> Path:
         raise QuantityError(f"a page is a file whose name ends in .html, but {shown(path)} was given.")
     file = Path(path)
     if not file.parent.is_dir():
-        raise unknown_name("folder", str(file.parent), [str(Path.cwd())])
+        raise FileMissingError(f"there is no folder {shown(str(file.parent))} to write {file.name} into.")
     # No text of a name may end the script that holds it.
     told = json.dumps({"data": given.data, "source": given.source, "state": state}).replace("<", "\\u003c")
     title = html.escape(f"{given.options['collective']} on {given.machine.name}")

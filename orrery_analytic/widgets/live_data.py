@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,12 @@ from orrery_analytic.collectives.registry import formulas
 from orrery_analytic.cost import TERM_NAMES, Cost
 from orrery_analytic.decisions import ALGORITHMS, list_collectives, select
 from orrery_analytic.decisions.fixed import rule_set
-from orrery_analytic.errors import UnknownNameError, choose
+from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.gpu import BUFFERS, TRANSPORTS
 from orrery_analytic.machines import MACHINE_KEYS, Machine, list_machines, load_machine
 from orrery_analytic.plots.style import TERM_STYLES, curve_style
 from orrery_analytic.selection import Plan, plan_cost, plans
+from orrery_analytic.units import shown
 from orrery_analytic.widgets.code import _machine
 from orrery_analytic.widgets.controls import STATE, _bytes, _network, _ranks
 from orrery_analytic.widgets.javascript import function, runtime
@@ -71,6 +72,8 @@ def live(machine: Machine | str, collective: str, algorithms: Any = None, **stat
         choose("part of the explorer's state", name, LIVE_STATE)
     given = {**LIVE_STATE, **state}
     base = load_machine(machine) if isinstance(machine, str) else machine
+    if not isinstance(base, Machine):
+        raise QuantityError(f"machine is a Machine, or the name or path of its file, but {shown(machine)} was given.")
     choose("collective", collective, list_collectives())
     barrier = collective == "barrier"
     buffers = choose("place of buffers", given["buffers"], BUFFERS)
@@ -82,9 +85,10 @@ def live(machine: Machine | str, collective: str, algorithms: Any = None, **stat
         "rules": rule_set(given["rules"]),
     }
     names = list_algorithms(collective)
-    for name in algorithms or ():
+    own = ALGORITHMS[collective].values()  # "two_proc" is for two ranks alone: it would be a tick without a curve
+    ticked = [a for a in names if a in own and a != "two_proc"] if algorithms is None else _listed(algorithms)
+    for name in ticked:
         choose(f"{collective} algorithm with a formula", name, names)
-    shown = list(algorithms) if algorithms else [a for a in names if a in ALGORITHMS[collective].values()]
     begin = {
         "machine": base.name,
         "network": _network(given["network"]),
@@ -92,14 +96,22 @@ def live(machine: Machine | str, collective: str, algorithms: Any = None, **stat
         "P": _ranks(given["P"]),
         "n": _bytes(given["n"]),
         "share": bool(given["share"]),
-        "algorithms": [name for name in shown if algorithms or name != "two_proc"],
+        "algorithms": ticked,
         "values": {},
     }
     data, source = _page(base, options, names, begin)
     return Live(base, options, data, source, begin)
 
 
-def _page(base: Machine, options: dict[str, Any], names: list[str], begin: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _listed(algorithms: Any) -> list[Any]:
+    if isinstance(algorithms, str | bytes) or not isinstance(algorithms, Iterable):
+        raise QuantityError(f"algorithms is a list of names, but {shown(algorithms)} was given.")
+    return list(algorithms)
+
+
+def _page(
+    base: Machine, options: dict[str, Any], names: list[str], begin: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
     ranks = np.array(sorted({*RANKS, begin["P"]}))
     sizes = np.array(sorted({*SIZES, *_DRAWN, begin["n"]}))
     found: dict[Plan, int] = {}
@@ -118,7 +130,7 @@ def _page(base: Machine, options: dict[str, Any], names: list[str], begin: dict[
         "ranks": ranks.tolist(),
         "sizes": sizes.tolist(),
         "size_stops": sorted({*SIZES, begin["n"]}),
-        "rank_grid": [P for P in ranks.tolist() if P <= 8 or P % 2 == 0 or P == begin["P"]],
+        "rank_grid": [P for P in ranks.tolist() if P <= 8 or P % 2 == 0 or begin["P"] == P],
         "plans": [{"text": str(plan), "algorithm": plan.algorithm} for plan in found],
         "curves": [{"name": name, "table": tables[name], **_style(i)} for i, name in enumerate(names)],
         "choice": choice,
@@ -196,7 +208,9 @@ def _needs(costs: list[Cost | None]) -> set[str]:
 
 def _fits(machine: Machine, base: Machine, options: dict[str, Any], arguments: list[str]) -> bool:
     """Return whether the formulas, made for the copies of `base`, hold for a machine, and it has all their numbers."""
-    return set(arguments[2:]) <= set(machine.parameters) and (options["buffers"] == "host" or machine.bands == base.bands)
+    return set(arguments[2:]) <= set(machine.parameters) and (
+        options["buffers"] == "host" or machine.bands == base.bands
+    )
 
 
 def _described(machine: Machine, arguments: list[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // The figure of a live view: the numbers along an axis, and one SVG of curves, choice and terms.
 
 const NS = 'http://www.w3.org/2000/svg';
-const W = 860, LEFT = 74, RIGHT = 186, X0 = LEFT, X1 = W - RIGHT;
+const WIDEST = 860, NARROWEST = 540, X0 = 74, RIGHT = 186; // of the drawing, whose units are pixels on a laptop
 const UPPER = { top: 58, bottom: 352 }, LOWER = { top: 398, bottom: 500 }, H = 548;
 const ROUND = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 const GREY = '#8C8C8C';
@@ -104,13 +104,15 @@ class Figure {
   constructor(data, moved) {
     this.data = data;
     this.id = `orrery${pictures++}`;
-    this.svg = draw('svg', { viewBox: `0 0 ${W} ${H}`, class: 'orrery-live-figure', role: 'img', xmlns: NS,
+    this.svg = draw('svg', { viewBox: `0 0 ${WIDEST} ${H}`, class: 'orrery-live-figure', role: 'img', xmlns: NS,
       'font-family': 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif', 'font-size': 12, fill: '#222' });
     const defs = draw('defs'), clip = draw('clipPath', { id: `${this.id}-in` });
-    clip.append(draw('rect', { x: X0, y: UPPER.top, width: X1 - X0, height: UPPER.bottom - UPPER.top }));
+    this.inside = draw('rect', { x: X0, y: UPPER.top, height: UPPER.bottom - UPPER.top });
+    this.paper = draw('rect', { height: H, fill: 'white' });
+    clip.append(this.inside);
     defs.append(clip, ...data.terms.map(t => pattern(`${this.id}-${t.name}`, t.color, t.hatch)),
       pattern(`${this.id}-none`, '#F2F2F2', 'xxx'));
-    this.svg.append(defs, draw('rect', { width: W, height: H, fill: 'white' }));
+    this.svg.append(defs, this.paper);
     this.axes = draw('g');
     const inside = draw('g', { 'clip-path': `url(#${this.id}-in)` });
     this.switches = draw('path', { stroke: '#555', 'stroke-width': 0.9, 'stroke-dasharray': '2 3', fill: 'none' });
@@ -132,21 +134,35 @@ class Figure {
     this.cursor = draw('path', { stroke: 'black', 'stroke-width': 1.2, fill: 'none' });
     this.dot = draw('circle', { r: 4.5, stroke: 'black', 'stroke-width': 1.2, fill: 'white' });
     this.svg.append(this.axes, this.areas, inside, this.above, this.cursor, this.dot, this.legend);
+    this.resize(WIDEST);
     this.listen(moved);
+  }
+
+  // Where there is less room the axes are shorter, not the letters smaller; return whether that changed anything.
+  resize(room) {
+    const width = Math.round(Math.max(NARROWEST, Math.min(room, WIDEST)));
+    if (width === this.W) return false;
+    this.W = width;
+    this.X1 = width - RIGHT;
+    this.svg.setAttribute('viewBox', `0 0 ${width} ${H}`);
+    this.paper.setAttribute('width', width);
+    this.inside.setAttribute('width', this.X1 - X0);
+    this.key = this.explained = this.explainedTerms = undefined;
+    return true;
   }
 
   listen(moved) {
     const take = event => {
       if (!this.numbers || event.buttons !== 1) return;
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
-      if (at.x >= X0 - 4 && at.x <= X1 + 4 && at.y >= UPPER.top && at.y <= LOWER.bottom) moved(this.toX(at.x));
+      if (at.x >= X0 - 4 && at.x <= this.X1 + 4 && at.y >= UPPER.top && at.y <= LOWER.bottom) moved(this.toX(at.x));
     };
     this.svg.addEventListener('pointerdown', take);
     this.svg.addEventListener('pointermove', take);
   }
 
-  xOf(v) { return X0 + (X1 - X0) * (Math.log2(v) - this.range[0]) / (this.range[1] - this.range[0]); }
-  toX(pixel) { return 2 ** (this.range[0] + (pixel - X0) / (X1 - X0) * (this.range[1] - this.range[0])); }
+  xOf(v) { return X0 + (this.X1 - X0) * (Math.log2(v) - this.range[0]) / (this.range[1] - this.range[0]); }
+  toX(pixel) { return 2 ** (this.range[0] + (pixel - X0) / (this.X1 - X0) * (this.range[1] - this.range[0])); }
   yOf(v) {
     const [low, high] = this.limits;
     return UPPER.bottom - (UPPER.bottom - UPPER.top) * (Math.log10(v) - low) / (high - low);
@@ -190,14 +206,17 @@ class Figure {
     return d;
   }
 
-  drawCurves({ x, seconds, choice }, state) {
+  drawCurves({ seconds, choice }, state) {
     const step = state.axis === 'n' ? 36 : 3;
     let i = 0;
     for (const [name, curve] of this.curves) {
-      const y = seconds[name] ?? [], first = state.axis === 'n' ? 5 * i : i % 3;
+      const y = seconds[name] ?? [], first = (state.axis === 'n' ? 5 * i : i) % step;
       curve.line.setAttribute('d', this.path(y));
       let marks = '';
-      for (let k = first; k < y.length; k += step) if (y[k] > 0) marks += marker(curve.marker, this.xs[k], this.yOf(y[k]));
+      for (let k = 0; k < y.length; k++) {
+        const alone = !(y[k - 1] > 0 || y[k + 1] > 0); // no line leads there: an algorithm for powers of two
+        if (y[k] > 0 && (alone || k % step === first)) marks += marker(curve.marker, this.xs[k], this.yOf(y[k]));
+      }
       curve.marks.setAttribute('d', marks);
       curve.seen = y.some(v => v > 0);
       i += 1;
@@ -220,7 +239,7 @@ class Figure {
     }
     const named = this.stretches(told.map(t => this.data.told[t].name)), placed = [];
     for (const s of named.toReversed()) {
-      const width = 5.7 * s.label.length + 4, left = Math.max(Math.min(s.from + 3, W - width), X0);
+      const width = 5.7 * s.label.length + 4, left = Math.max(Math.min(s.from + 3, this.W - width), X0);
       const row = 1 + Math.max(-1, ...placed.filter(p => Math.min(p.left, p.pole) < left + width).map(p => p.row));
       placed.push({ left, pole: s.from, row });
       const base = UPPER.top - 12 - 12 * row, fits = row < 4;
@@ -254,7 +273,10 @@ class Figure {
 
   topOf(seconds) {
     if (!(seconds > 0)) return this.top ??= 1;
-    if (!this.top || 1.5 * seconds > this.top || 1.5 * seconds < this.top / 3) this.top = 1.65 * seconds;
+    if (!this.top || 1.5 * seconds > this.top || 1.5 * seconds < this.top / 3) {
+      const power = 10 ** Math.floor(Math.log10(1.65 * seconds));
+      this.top = power * (ROUND.find(m => m * power >= 1.65 * seconds) ?? 10);
+    }
     return this.top;
   }
 
@@ -264,7 +286,7 @@ class Figure {
     if (key === this.explained) return;
     this.explained = key;
     this.legend.querySelector('.curves')?.remove();
-    const group = draw('g', { class: 'curves' }), left = X1 + 12, step = seen.length > 15 ? 15 : 18;
+    const group = draw('g', { class: 'curves' }), left = this.X1 + 12, step = seen.length > 15 ? 15 : 18;
     const rows = [{ name: 'Open MPI\'s choice', band: true }, ...seen];
     if (gaps) rows.push({ name: 'no formula', color: GREY, dashes: [1, 1], width: 4 });
     rows.forEach((c, i) => {
@@ -282,7 +304,7 @@ class Figure {
     if (names.join() === this.explainedTerms) return;
     this.explainedTerms = names.join();
     this.legend.querySelector('.terms')?.remove();
-    const group = draw('g', { class: 'terms' }), left = X1 + 12;
+    const group = draw('g', { class: 'terms' }), left = this.X1 + 12;
     names.toReversed().forEach((name, i) => {
       const y = LOWER.top + 2 + 18 * i;
       group.append(draw('rect', { x: left, y: y - 6, width: 26, height: 12, fill: `url(#${this.id}-${name})`, stroke: '#444', 'stroke-width': 0.5 }),
@@ -293,7 +315,7 @@ class Figure {
 
   drawAxes(state, top) {
     const parts = [], grid = [], text = (x, y, anchor, said) => parts.push(draw('text', { x, y, 'text-anchor': anchor }, said));
-    const [from, to] = this.range, every = state.axis === 'n' ? 4 : 1;
+    const [from, to] = this.range, narrow = this.X1 - X0 < 450, every = state.axis === 'n' ? (narrow ? 6 : 4) : narrow ? 2 : 1;
     for (let k = Math.ceil(from / every) * every; k <= to; k += every) {
       const x = this.xOf(2 ** k);
       grid.push(`M${x} ${UPPER.top} V${UPPER.bottom} M${x} ${LOWER.top} V${LOWER.bottom}`);
@@ -301,17 +323,17 @@ class Figure {
     }
     for (let k = Math.ceil(this.limits[0]); k <= this.limits[1]; k++) {
       const y = this.yOf(10 ** k);
-      grid.push(`M${X0} ${y} H${X1}`);
+      grid.push(`M${X0} ${y} H${this.X1}`);
       text(X0 - 7, y + 4, 'end', readable(Number(`1e${k}`), 's'));
     }
     for (const part of [0, 0.5, 1]) {
       const y = LOWER.bottom - part * (LOWER.bottom - LOWER.top);
-      grid.push(`M${X0} ${y} H${X1}`);
+      grid.push(`M${X0} ${y} H${this.X1}`);
       text(X0 - 7, y + 4, 'end', state.share ? `${100 * part} %` : part ? readable(part * top, 's') : '0 s');
     }
-    const frame = [UPPER, LOWER].map(a => draw('rect', { x: X0, y: a.top, width: X1 - X0, height: a.bottom - a.top, fill: 'none', stroke: '#555', 'stroke-width': 0.8 }));
+    const frame = [UPPER, LOWER].map(a => draw('rect', { x: X0, y: a.top, width: this.X1 - X0, height: a.bottom - a.top, fill: 'none', stroke: '#555', 'stroke-width': 0.8 }));
     const said = (box, label) => draw('text', { transform: `translate(13 ${(box.top + box.bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle' }, label);
-    this.caption = draw('text', { x: (X0 + X1) / 2, y: H - 10, 'text-anchor': 'middle', 'xml:space': 'preserve' });
+    this.caption = draw('text', { x: (X0 + this.X1) / 2, y: H - 10, 'text-anchor': 'middle', 'xml:space': 'preserve' });
     this.axes.replaceChildren(draw('path', { d: grid.join(''), stroke: '#E2E2E2', 'stroke-width': 0.8 }), ...frame, ...parts,
       said(UPPER, 'time of the call'), said(LOWER, state.share ? 'share' : 'terms'), this.caption);
   }

@@ -11,6 +11,7 @@ import pytest
 import orrery_analytic as oa
 from orrery_analytic.algebra.sources import bibliography
 from orrery_analytic.algebra.story import derivation, document_of
+from orrery_analytic.exports import crossover_statement
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_derivation_story import EVERY, check, parts_for
@@ -64,6 +65,7 @@ _PAPER = r"""\documentclass[10pt,twocolumn]{article}
 \input{figure.pgf}
 \includegraphics{figure}
 \input{formula}
+\input{crossing}
 \cite{openmpi}
 \bibliographystyle{plain}
 \bibliography{sources}
@@ -78,6 +80,10 @@ def test_all_of_an_export_goes_into_a_paper(tmp_path):
     )  # fmt: skip
     assert "figure.pgf" in made.files
     first = (tmp_path / "figure.pgf").read_bytes()
+    doubling, halving = (oa.collective_cost("allreduce", a, oa.LogGP()) for a in ("recursive_doubling", "rabenseifner"))
+    names = ("recursive_doubling", "50 % & more")
+    stated = crossover_statement(oa.crossover(doubling, halving, "n"), names, "musica", [12, 64])
+    (tmp_path / "crossing.tex").write_text(stated)
     compiled(tmp_path, "derivation", (tmp_path / "derivation.tex").read_text())
     compiled(tmp_path, "paper", _PAPER)
     done = subprocess.run(["bibtex", "paper"], cwd=tmp_path, capture_output=True, text=True)

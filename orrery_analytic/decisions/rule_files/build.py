@@ -9,6 +9,7 @@ from typing import Any
 from orrery_analytic.decisions.names import ALGORITHMS, algorithms_of
 from orrery_analytic.decisions.rule_files.records import (
     COLLECTIVES,
+    LARGEST,
     NO_RULE,
     QUANTITIES,
     Collectives,
@@ -16,8 +17,9 @@ from orrery_analytic.decisions.rule_files.records import (
     MessageRule,
 )
 from orrery_analytic.decisions.versions import version_of
-from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one
 from orrery_analytic.errors import QuantityError, choose, unknown_name
+from orrery_analytic.units import shown
 
 __all__ = ["build", "check_library"]
 
@@ -40,22 +42,23 @@ def build(rules: Mapping[str, Mapping[int, Sequence[Sequence[Any]]]], library: s
     if not isinstance(rules, Mapping):
         raise QuantityError(f"rules = {type(rules).__name__}: allowed is {{collective: {{ranks: [(n, algorithm)]}}}}.")
     names = sorted((choose("collective", name, ALGORITHMS) for name in rules), key=COLLECTIVES.index)
-    return tuple((name, _comms(name, rules[name], release)) for name in names if rules[name])
+    found = ((name, _comms(name, rules[name], release)) for name in names)
+    return tuple((name, comms) for name, comms in found if comms)
 
 
 def _comms(collective: str, sizes: Mapping[int, Sequence[Sequence[Any]]], release: str) -> tuple[CommRule, ...]:
     if not isinstance(sizes, Mapping):
-        raise QuantityError(f"rules of {collective}: allowed is {{ranks: [(n, algorithm), ...]}}, not {sizes!r}.")
-    checked = sorted((_whole(f"ranks of {collective}", P, 1, LARGEST_SIZE), steps) for P, steps in sizes.items())
+        raise QuantityError(f"rules of {collective}: allowed is {{ranks: [(n, algorithm), ...]}}, not {shown(sizes)}.")
+    checked = sorted((one(f"ranks of {collective}", P, 1, LARGEST_SIZE), steps) for P, steps in sizes.items())
     comms = [CommRule(P, _messages(collective, P, steps, release)) for P, steps in checked]
     # The library takes the first rule below its own size as well. One rank asks nobody.
-    return ((CommRule(0, (_FIXED,)),) if comms[0].from_ranks > 2 else ()) + tuple(comms)
+    return ((CommRule(0, (_FIXED,)),) if comms and comms[0].from_ranks > 2 else ()) + tuple(comms)
 
 
 def _messages(collective: str, P: int, steps: Sequence[Sequence[Any]], release: str) -> tuple[MessageRule, ...]:
     where = f"{collective} from {P} ranks on"
     if not isinstance(steps, Sequence) or isinstance(steps, str):
-        raise QuantityError(f"{where}: {steps!r}. Allowed: a list of (n, algorithm).")
+        raise QuantityError(f"{where}: {shown(steps)}. Allowed: a list of (n, algorithm).")
     messages = [_message(collective, P, step, release, where) for step in steps]
     if not messages or messages[0].from_bytes > 0:
         messages.insert(0, _FIXED)
@@ -71,14 +74,16 @@ def _messages(collective: str, P: int, steps: Sequence[Sequence[Any]], release: 
 
 def _message(collective: str, P: int, step: Sequence[Any], release: str, where: str) -> MessageRule:
     if not isinstance(step, Sequence) or isinstance(step, str) or not 2 <= len(step) <= 4:
-        raise QuantityError(f"{where}: {step!r}. Allowed: (n, algorithm), then segment_bytes and fan if wanted.")
+        raise QuantityError(f"{where}: {shown(step)}. Allowed: (n, algorithm), then segment_bytes and fan if wanted.")
     n, algorithm, segment_bytes, fan = (*step, 0, 0)[:4]
-    nbytes = _whole(f"n of {where}", n)
+    factor = P if QUANTITIES[collective] == "P n" else 1
+    # A file says the bytes of all ranks, in a C long.
+    nbytes = factor * one(f"n of {where}", n, 0, min(LARGEST_COUNT, LARGEST // factor))
     return MessageRule(
-        from_bytes=P * nbytes if QUANTITIES[collective] == "P n" else nbytes,
+        from_bytes=nbytes,
         number=_number(collective, algorithm, release),
-        fan=_whole(f"fan of {where}", fan, 0, _INT),
-        segment_bytes=_whole(f"segment_bytes of {where}", segment_bytes, 0, _INT),
+        fan=one(f"fan of {where}", fan, 0, _INT),
+        segment_bytes=one(f"segment_bytes of {where}", segment_bytes, 0, _INT),
     )
 
 
@@ -88,10 +93,3 @@ def _number(collective: str, algorithm: object, release: str) -> int:
         return algorithm
     numbers = {"fixed": NO_RULE} | {name: number for number, name in known.items()}
     return numbers[choose(f"{collective} algorithm", algorithm, numbers)]
-
-
-def _whole(name: str, value: object, least: int = 0, largest: int = 2**53 - 1) -> int:
-    array = whole(name, value, least, largest)
-    if array.ndim:
-        raise QuantityError(f"{name}: one number is allowed, not {value!r}.")
-    return int(array)

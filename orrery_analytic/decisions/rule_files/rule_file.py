@@ -17,6 +17,7 @@ from orrery_analytic.decisions.names import SELF, algorithms_of
 from orrery_analytic.decisions.rule_files.build import build
 from orrery_analytic.decisions.rule_files.json_form import RELEASE
 from orrery_analytic.decisions.rule_files.records import (
+    COLLECTIVES,
     DECIDED,
     NO_RULE,
     QUANTITIES,
@@ -28,8 +29,9 @@ from orrery_analytic.decisions.rule_files.source import save
 from orrery_analytic.decisions.rule_files.steps import Steps, comm_steps, message_steps
 from orrery_analytic.decisions.rule_files.write import written
 from orrery_analytic.decisions.versions import Version, version_of
-from orrery_analytic.decisions.whole import LARGEST_COUNT
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one
+from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +104,8 @@ class RuleFile:
         >>> rules = RuleFile.of({"allreduce": {8: [(0, "recursive_doubling"), (65536, "ring")]}})
         >>> print(rules.write())  # doctest: +SKIP
         """
+        if not isinstance(name, str):
+            raise QuantityError(f"name = {shown(name)}: allowed is text.")
         return cls("classic", library, build(rules, library), name)
 
     @property
@@ -143,6 +147,8 @@ class RuleFile:
         FormatError
             For rules that the form cannot say: `max_requests` in the classic form, rules for a distribution of ranks
             over nodes in both forms of text, algorithms that the releases of a form do not have.
+        FileMissingError, QuantityError
+            If there is no such folder, or no file can be written there.
         """
         return save(written(self, self.form if form is None else form), path)
 
@@ -176,9 +182,10 @@ class RuleFile:
         self, collective: str, P: int, itemsize: int = 1, ranks_per_node: int | None = None
     ) -> list[tuple[int, MessageRule | None]]:
         """Return the rules on P ranks as pieces in n: (from n bytes, rule, or None for the fixed decision), ..."""
-        ranks = np.array([P], dtype=np.int64)
-        size = np.full(1, itemsize, dtype=np.int64)
-        nodes = None if ranks_per_node is None else np.array([ranks_per_node], dtype=np.int64)
+        choose("collective", collective, COLLECTIVES)
+        ranks = np.array([one("P", P, 1, LARGEST_SIZE)])
+        size = np.array([one("itemsize", itemsize, 1)])
+        nodes = None if ranks_per_node is None else np.array([one("ranks_per_node", ranks_per_node, 1, LARGEST_SIZE)])
         edges = {0}
         for comm in self.collectives.get(collective, ()):
             for rule in comm.messages:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 
-from orrery_analytic.errors import FileMissingError, FormatError
+from orrery_analytic.errors import FileMissingError, FormatError, QuantityError
+from orrery_analytic.units import shown
 
 __all__ = ["Source", "load", "save"]
 
@@ -44,16 +45,16 @@ def load(source: Source) -> tuple[str, bytes]:
 
 
 def _from_path(path: str | PathLike[str]) -> tuple[str, bytes]:
-    shown = repr(str(path)[:200])
+    name = shown(str(path))
     try:
         with Path(path).open("rb") as file:
             return _checked(str(path), file.read(_LARGEST + 1))
     except FileNotFoundError as error:
-        raise FileMissingError(f"no file {shown}. A rule file is {_ALLOWED}.") from error
+        raise FileMissingError(f"no file {name}. A rule file is {_ALLOWED}.") from error
     except (OSError, ValueError) as error:  # a directory; a name that no file can have
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{shown} cannot be read: {error}. A rule file is {_ALLOWED}.") from error
+        raise FormatError(f"{name} cannot be read: {_reason(error)}. A rule file is {_ALLOWED}.") from error
 
 
 def _checked(name: str, data: bytes) -> tuple[str, bytes]:
@@ -63,7 +64,28 @@ def _checked(name: str, data: bytes) -> tuple[str, bytes]:
 
 
 def save(text: str, path: str | PathLike[str] | None) -> str:
-    """Return the text after it was written to a file, if one is named."""
-    if path is not None:
+    """Return the text after it was written to a file, if one is named.
+
+    Raises
+    ------
+    FileMissingError
+        If there is no such folder.
+    QuantityError
+        If it is no path, or cannot be written there.
+    """
+    if path is None:
+        return text
+    if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
+        raise QuantityError(f"path = {shown(path)}: allowed is the path of the file to write.")
+    try:
         Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except FileNotFoundError as error:
+        raise FileMissingError(f"no folder for {shown(str(path))}. Make it first, or give another path.") from error
+    except (OSError, ValueError) as error:  # a directory; no permission; a name that no file can have
+        raise QuantityError(f"{shown(str(path))} cannot be written: {_reason(error)}. Give another path.") from error
     return text
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong, without the path, which may be long."""
+    return getattr(error, "strerror", None) or str(error)

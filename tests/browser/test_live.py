@@ -1,0 +1,157 @@
+"""The live view in a browser: a page that is a mere file on a server without a kernel, and a notebook."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from test_explorer import RUN_ALL
+
+import orrery_analytic as oa
+
+READOUT = ".orrery-live-readout"
+SIZE = ".orrery-live-n input"
+FIGURE = ".orrery-live-figure"
+WAIT_MS = 40_000
+TOLD = "oa.explore_live(oa.load_machine("
+
+# From an input event to the frame after the one that shows it, some moves up and some down.
+MOVES = """async ([selector, moves]) => {
+  const view = document.querySelector('.orrery-live'), slider = view.querySelector(selector), taken = [];
+  const frame = () => new Promise(done => requestAnimationFrame(done));
+  for (let i = 0; i < moves; i++) {
+    const start = performance.now(), before = view.dataset.drawn;
+    slider.value = Number(slider.value) + (i % 10 < 5 ? 1 : -1);
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    while (view.dataset.drawn === before) await frame();
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)));
+    taken.push(performance.now() - start);
+  }
+  return taken.sort((a, b) => a - b);
+}"""
+RUN_LAST = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  panel.content.activeCellIndex = panel.content.widgets.length - 1;
+  await window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
+OPEN_NOTEBOOK = """async notebook => {
+  const app = window.jupyterapp;
+  await app.restored;
+  await app.serviceManager.contents.save('live.ipynb', { type: 'notebook', format: 'json', content: notebook });
+  await app.commands.execute('docmanager:open', { path: 'live.ipynb' });
+}"""
+NOTEBOOK = {
+    "nbformat": 4,
+    "nbformat_minor": 5,
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "cells": [
+        {
+            "cell_type": "code", "id": name, "metadata": {}, "outputs": [], "execution_count": None, "source": source,
+        }
+        for name, source in (
+            ("live", "import orrery_analytic as oa\nview = oa.explore_live('example', 'alltoall')\nview"),
+            ("told", "print(view.code)"),
+        )
+    ],
+}  # fmt: skip
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a folder with one page."""
+    folder = tmp_path_factory.mktemp("page")
+    oa.live_page(folder / "allreduce.html", "leonardo", "allreduce")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/allreduce.html"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page on a laptop; what goes wrong in it fails the test."""
+    made = browser.new_page(viewport={"width": 1366, "height": 768})
+    wrong: list[str] = []
+    made.on("pageerror", lambda error: wrong.append(str(error)))
+    yield made
+    made.close()
+    assert not wrong
+
+
+@pytest.mark.browser
+def test_a_page_in_a_folder_moves_and_asks_for_nothing_else(served: str, page: Any) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(served)
+    slider = page.locator(SIZE)
+    before = page.inner_text(READOUT), page.inner_html(FIGURE)
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("([s, t]) => document.querySelector(s).innerText !== t", arg=[READOUT, before[0]])
+    assert page.inner_html(FIGURE) != before[1]
+    assert slider.get_attribute("aria-valuetext") == "1 GiB"
+    cost = oa.predict("leonardo", "allreduce", 64, 2**30)
+    assert str(cost.algorithm.item()) in page.inner_text(READOUT)
+    assert f"It costs {1e3 * float(cost.seconds.item()):.3g} ms" in page.inner_text(READOUT)
+
+    page.wait_for_function("location.hash.length > 1")  # the state is in the address, and leads back
+    page.goto("about:blank")
+    page.go_back()
+    page.wait_for_function("s => document.querySelector(s).innerText.includes('1 GiB')", arg=READOUT)
+    page.get_by_role("button", name="reset").click()
+    page.wait_for_function("([s, t]) => document.querySelector(s).innerText === t", arg=[READOUT, before[0]])
+    assert {url.partition("#")[0] for url in asked} <= {served, "about:blank"}
+
+
+@pytest.mark.browser
+def test_state_of_a_stranger_in_the_address_is_passed_over(served: str, page: Any) -> None:
+    page.goto(f"{served}#not-a-state")
+    page.wait_for_selector(FIGURE)
+    strange = {"P": "64", "n": -1, "network": "toString", "machine": 3, "values": {"alpha": "x", "beta": 0}}
+    page.goto(f"{served}#{json.dumps(strange)}")
+    assert "P = 64, n = 64 KiB" in page.inner_text(READOUT)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_all_of_it_is_seen_at_once_and_moves_fast(served: str, page: Any, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(served)
+    root = "document.documentElement"
+    assert page.evaluate(f"[{root}.scrollWidth, {root}.scrollHeight]") == [width, height]
+    for name, selector in (("n", SIZE), ("P", ".orrery-live-P input"), ("latency", ".orrery-live-knobs input")):
+        taken = page.evaluate(MOVES, [selector, 40])
+        print(f"\n{width} x {height}, {name}: median {statistics.median(taken):.0f} ms, 95 % {taken[37]:.0f} ms")
+        assert len(taken) == 40
+
+
+@pytest.mark.browser
+def test_a_notebook_shows_it_and_its_kernel_hears_of_a_move(lab: str, page: Any) -> None:
+    page.goto(f"{lab}/lab?reset")
+    page.wait_for_function("window.jupyterapp", timeout=WAIT_MS)
+    page.evaluate(OPEN_NOTEBOOK, NOTEBOOK)
+    page.evaluate(RUN_ALL)
+    page.wait_for_selector(FIGURE, timeout=WAIT_MS)
+    page.locator("pre", has_text=TOLD).wait_for(timeout=WAIT_MS)
+    page.locator(SIZE).focus()
+    page.keyboard.press("Home")
+    page.wait_for_function("s => document.querySelector(s).innerText.includes('n = 4 B')", arg=READOUT)
+    taken = page.evaluate(MOVES, [".orrery-live-knobs input", 40])
+    print(f"\nJupyterLab: median {statistics.median(taken):.0f} ms, 95 % {taken[37]:.0f} ms")
+    page.wait_for_timeout(1000)  # what was moved is sent a moment later
+    page.evaluate(RUN_LAST)
+    page.locator("pre", has_text="n=4)").wait_for(timeout=WAIT_MS)

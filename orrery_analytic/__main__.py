@@ -165,7 +165,10 @@ def _draw(asked: argparse.Namespace) -> None:
     from orrery_analytic.exports import paper_curves, save_figure
 
     P, n = _numbers("P", asked.P), _numbers("n", asked.n, "B")
-    drawn = paper_curves(asked.machine, asked.collective, P, n, _names(asked), _column(asked.column), **_options(asked))
+    drawn = paper_curves(
+        asked.machine, asked.collective, P, n, _names(asked), _column(asked.column), font_size=asked.font_size,
+        **_options(asked),
+    )  # fmt: skip
     for path in save_figure(drawn, asked.out or "figure", overwrite=asked.overwrite, font_size=asked.font_size):
         sys.stdout.write(f"{path}\n")
 

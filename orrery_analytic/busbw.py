@@ -140,6 +140,15 @@ def _plain(array: np.ndarray[Any, Any]) -> Any:
     return array if array.ndim else array.item()
 
 
+def _quotient(numerator: Any, denominator: Any, names: str) -> Any:
+    """Divide, and refuse what no double holds."""
+    with np.errstate(over="ignore"):
+        quotient = numerator / denominator
+    if np.isinf(quotient).any():
+        raise QuantityError(f"{names} is larger than 1.8e308, and no number here. Allowed: less extreme ones.")
+    return quotient
+
+
 def bus_bandwidth(collective: str, nbytes: Any, seconds: Any, ranks: Any) -> tuple[Any, Any]:
     """Return algbw = nbytes / seconds and busbw = algbw * `bus_factor`, as nccl-tests reports them.
 
@@ -175,7 +184,7 @@ def bus_bandwidth(collective: str, nbytes: Any, seconds: Any, ranks: Any) -> tup
         ranks=whole("ranks", ranks, 1, LARGEST_SIZE).astype(np.float64),
     )
     payload = values["nbytes"] * _PAYLOADS.get(name, _whole_payload)(values["ranks"])
-    algbw = payload / values["seconds"]
+    algbw = _quotient(2 * payload, values["seconds"], "nbytes / seconds") / 2  # busbw is less than twice algbw
     return _plain(algbw), _plain(algbw * FACTORS[name](values["ranks"]))
 
 
@@ -209,7 +218,7 @@ def seconds_at_bus_bandwidth(collective: str, nbytes: Any, busbw: Any, ranks: An
     factor = FACTORS[name](values["ranks"]) * _PAYLOADS.get(name, _whole_payload)(values["ranks"])
     if (factor == 0).any():
         raise QuantityError(f"ranks = 1: busbw of {name} is 0 whatever the time. Allowed: at least 2.")
-    return _plain(values["nbytes"] * factor / values["busbw"])
+    return _plain(_quotient(values["nbytes"] * factor, values["busbw"], "nbytes / busbw"))
 
 
 def _version(version: object) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import sympy as sp
 
 from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
 from orrery_analytic.symbols import SYMBOLS, describe
-from orrery_analytic.units import is_finite, shown
+from orrery_analytic.units import is_finite, readable, shown
 
 __all__ = ["TERM_NAMES", "Cost", "evaluate"]
 
@@ -153,8 +153,6 @@ class Cost:
     def __post_init__(self) -> None:
         for name in ("local", "collective"):
             object.__setattr__(self, name, MappingProxyType(_ordered(getattr(self, name))))
-        if not isinstance(self.validity, str):
-            raise QuantityError(f"validity is text, but {shown(self.validity)} was given.")
 
     @cached_property
     def terms(self) -> Mapping[str, sp.Expr]:
@@ -189,8 +187,7 @@ class Cost:
     def __mul__(self, times: Any) -> Cost:
         """Repeat a cost: every term `times` over."""
         times = _expression(times, "how often a cost is repeated")
-        repeated = ({name: times * e for name, e in part.items()} for part in (self.local, self.collective))
-        local, collective = repeated
+        local, collective = ({k: times * e for k, e in part.items()} for part in (self.local, self.collective))
         return Cost(local, self.validity, collective, self.fixed)
 
     __rmul__ = __mul__
@@ -284,8 +281,6 @@ class Cost:
 
     def _repr_html_(self) -> str:
         """Return a table of the terms; once numbers are in, with seconds and the share of the total."""
-        from orrery_analytic.units import readable
-
         numeric = not self.symbols
         total = float(self.total) if numeric else 0.0
         left = "style='text-align:left'"

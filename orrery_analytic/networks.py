@@ -24,9 +24,9 @@ def _numbers(values: Mapping[str, Any], **own: Any) -> dict[str, Any]:
     """Return a number for each field of a network: its own if it is one, else the value of its symbol."""
     for name, value in values.items():
         describe(name)  # an unknown name is an error
-        negative = isinstance(value, Real) and not value >= 0  # or NaN
-        if negative or value is None or isinstance(value, bool | str | bytes):
-            raise QuantityError(f"{name} must be a number that is not negative, but {shown(value)} was given.")
+        wrong = isinstance(value, Real) and not (is_finite(value) and float(value) >= 0)
+        if wrong or value is None or isinstance(value, bool | str | bytes):
+            raise QuantityError(f"{name} must be a finite number that is not negative, but {shown(value)} was given.")
     out, missing = {}, []
     for name, field in own.items():
         symbol = field.name if isinstance(field, sp.Symbol) else None
@@ -47,10 +47,10 @@ def _check_fields(network: Any) -> None:
     """Refuse what is no number and no SymPy expression: SymPy would run text as code."""
     for entry in fields(network):
         value = getattr(network, entry.name)
-        number = isinstance(value, Real) and not isinstance(value, bool) and value >= 0 and is_finite(value)
+        number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value) and float(value) >= 0
         if not (number or isinstance(value, sp.Expr)):
             raise QuantityError(
-                f"{entry.name} of {type(network).__name__} must be a number that is not negative or a SymPy "
+                f"{entry.name} of {type(network).__name__} must be a finite number that is not negative or a SymPy "
                 f"expression, but {shown(value)} was given."
             )
 
@@ -238,7 +238,7 @@ class TwoLevel:
             value = getattr(self, name)
             if value is None and name == "network_cards_per_node":
                 continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value < 2**31:
+            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) < 2**31:
                 raise QuantityError(
                     f"{name} must be a whole number from 1 to {2**31 - 1}, but {shown(value)} was given."
                 )

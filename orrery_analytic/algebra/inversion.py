@@ -137,4 +137,4 @@ def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: 
 
 
 def _turned(first: float, last: float) -> tuple[float, float]:
-    return (1 / last, 1 / first if first else inf)
+    return (1 / last if last else inf, 1 / first if first else inf)

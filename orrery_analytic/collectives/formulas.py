@@ -216,7 +216,7 @@ def _segment(value: Any) -> sp.Expr | None:
 
 
 def _count(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= LARGEST_COUNT:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= LARGEST_COUNT:
         also = ' or "symbol"' if name == "segment_bytes" else ""
         raise QuantityError(
             f"{name} must be a whole number from {least} to {LARGEST_COUNT}{also}, but {shown(value)} was given."

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from orrery_analytic.collectives.alltoall import popcount_sum
@@ -150,7 +151,7 @@ class bits_idle(OfP):
         x, y, first = rest
         last = (P - 1).bit_length() - 1
         with_bit = [(P >> i + 1 << i) + max(0, P % (2 << i) - (1 << i)) for i in range(last + 1)]
-        start = int(first if isinstance(first, int | sp.Integer) else first.flat[0])
+        start = int(np.ravel(first)[0])  # one for all points
         return sum((latest(0 * x, x - min(with_bit[i : i + 2]) * y) for i in range(start, last)), 0 * x)
 
 

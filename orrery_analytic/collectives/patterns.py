@@ -21,7 +21,7 @@ _COUNTLESS = ("barrier", "alltoallv")  # these send messages of no bytes
 
 
 def _whole(name: str, value: Any, least: int, most: int = LARGEST_COUNT) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value <= most:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
         raise QuantityError(f"{name} must be a whole number from {least} to {most}, but {shown(value)} was given.")
     return int(value)
 

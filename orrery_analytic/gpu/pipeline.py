@@ -22,7 +22,7 @@ from orrery_analytic.gpu.legs import BUFFERS
 from orrery_analytic.gpu.pieces import Terms, by_size, joined
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import copy_symbols, n
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = [
     "Stage",
@@ -87,7 +87,7 @@ def checked_stages(line: Any) -> tuple[Stage, ...]:
     allowed = (sp.Expr, Real)
     good = isinstance(line, tuple | list) and line and all(
         isinstance(stage, tuple | list) and len(stage) == 3 and isinstance(stage[0], str)
-        and all(isinstance(e, allowed) and not isinstance(e, bool) for e in stage[1:])
+        and all(isinstance(e, allowed) and _is_amount(e) for e in stage[1:])
         for stage in line
     )  # fmt: skip
     if not good:
@@ -98,11 +98,22 @@ def checked_stages(line: Any) -> tuple[Stage, ...]:
     return tuple((name, a, b) for name, a, b in line)
 
 
+def _is_amount(e: sp.Expr | Real) -> bool:
+    """Return whether an expression, or a number, can be a size or a time: no boolean, not negative, finite."""
+    if isinstance(e, sp.Expr) and not e.is_number:
+        return not e.has(sp.nan, sp.oo, -sp.oo, sp.zoo)
+    real = not isinstance(e, sp.Expr) or e.is_extended_real
+    return not isinstance(e, bool) and bool(real) and is_finite(e) and float(e) >= 0
+
+
 def _slowest(line: tuple[Stage, ...], slowest: str) -> tuple[Any, Any]:
     """Return the latency of the slowest stage, and the time a byte of all others together."""
     choose("stage", slowest, [name for name, _, _ in line])
-    (latency,) = (a for name, a, _ in line if name == slowest)
-    return latency, sp.Add(*(b for name, _, b in line if name != slowest))
+    latencies = [a for name, a, _ in line if name == slowest]
+    others = sp.Add(*(b for name, _, b in line if name != slowest))
+    if len(latencies) > 1 or others == 0:
+        raise QuantityError("stages have names of their own, and one besides the slowest takes time for each byte.")
+    return latencies[0], others
 
 
 def optimal_fragment(line: tuple[Stage, ...] | None = None, slowest: str = "network", nbytes: Any = n) -> sp.Expr:
@@ -127,7 +138,7 @@ def optimal_fragment(line: tuple[Stage, ...] | None = None, slowest: str = "netw
 
     Source: derived; the derivative of `pipeline_time` is zero there.
     """
-    if not isinstance(nbytes, sp.Expr | Real) or isinstance(nbytes, bool):
+    if not isinstance(nbytes, sp.Expr | Real) or not _is_amount(nbytes):
         raise QuantityError(f"nbytes must be a number of bytes or a SymPy expression, not {shown(nbytes)}.")
     latency, others = _slowest(checked_stages(line), slowest)
     return sp.sqrt(nbytes * latency / others)

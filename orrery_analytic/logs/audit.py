@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from orrery_analytic.busbw import FACTORS, bus_bandwidth, canonical
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.logs import COLUMNS, read
 from orrery_analytic.logs.audit_report import Check, as_html, as_text, as_yaml
@@ -116,7 +116,7 @@ def audit(
     if collective is not None:
         points["collective"] = points["collective"].fillna(canonical(collective))
     if ranks is not None:
-        points["ranks"] = points["ranks"].fillna(float(whole("ranks", ranks, 1)))
+        points["ranks"] = points["ranks"].fillna(float(one("ranks", ranks, 1)))
     _recompute(points)
     groups = _groups(points, limit)
     checks = [
@@ -133,7 +133,7 @@ def audit(
 
 
 def _limit(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1e6:
         raise QuantityError(f"cv_limit = {shown(given)}: allowed is a fraction, such as 0.05.")
     return float(given)
 

@@ -23,6 +23,7 @@ _LINE = re.compile(
     r"bandwidthTest-((?:H2D|D2H|D2D)[\w-]{0,40}), Bandwidth = (\S{1,40}) ([GM]B/s), Time = (\S{1,40}) s,"
     r" Size = (\d{1,18}) bytes(?:, NumDevsUsed = (\d{1,6}))?(.{0,40})$"
 )
+_VALUES = re.compile(r"\bBandwidth = .{1,60}, Time = .{1,60}, Size = ")
 _DIRECTION = re.compile(r"(Host|Device) to (Host|Device) Bandwidth")
 _MODE = re.compile(r"(PINNED|PAGEABLE|PAGED) Memory Transfers", re.IGNORECASE)
 _HEADER = re.compile(r"Transfer Size \(Bytes\) Bandwidth ?\(([GM]B/s)\)", re.IGNORECASE)
@@ -78,7 +79,7 @@ class _Parser(Notes):
             self.numbers(words, cut)
             return
         flat = " ".join(words)[:400]
-        if flat.startswith("bandwidthTest-"):
+        if flat.startswith("bandwidthTest-") or _VALUES.search(flat):
             self.one(flat, cut)
         elif flat.startswith(("[CUDA Bandwidth", "[P2P (Peer")):
             self.close()

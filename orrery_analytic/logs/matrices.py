@@ -100,6 +100,8 @@ class Matrix:
             while begin < len(words) - 1 and not words[begin][:1].isdecimal() and number(words[begin]) is None:
                 begin += 1
         cells = words[begin:]
+        if self.labels and not cells and words[0].isdecimal():
+            notes.problem("row breaks off")
         if not cells or not (words[0].isdecimal() or any(number(cell) is not None for cell in cells)):
             return
         if len(words) > 2 * width + 4 and not looks_like_row(words):

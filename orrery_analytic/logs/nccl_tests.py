@@ -38,6 +38,8 @@ _SIGNS = (
     *("algbw", "busbw", *_BEGINS, "_perf", "_test", "Rank ", "Device ", "rccl-tests: Version", "CCL version"),
     *("nranks ", "nRanks "),
 )
+# A row that ends before its type; columns are wide.
+_CUT = re.compile(r"(?:\[\S{1,80}(?:>:|\]))?\s*(?:\s{5}\d{1,12}|\s\d{6,18})(?:\s+\d{1,18})?\s*")
 _DEBUG = re.compile(r"\b[NR]CCL\b")
 
 
@@ -222,6 +224,8 @@ def _parse(lines: list[str]) -> Reading:
             parser.said(index + 1, line)
         elif line.count(".") > 1 and line[0] != "#":
             parser.other(index + 1, line)
+        elif line[:1] in " [" and parser.told and _CUT.fullmatch(line):
+            parser.problem(index + 1, "row breaks off", line)
     parser.settle(last=parser.pending is not None and parser.pending[0] == final)
     parser.close()
     return parser.reading

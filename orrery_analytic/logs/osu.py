@@ -42,6 +42,7 @@ _VERDICTS = {"pass": "pass", "passed": "pass", "fail": "fail", "failed": "fail"}
 _ABSENT = {"n/a", "na", "-", "--"}
 # A size and a value as OSU prints them, wherever they stand.
 _ROW = re.compile(r"\d\s+\d+\.\d\d(?:\s|$)")
+_VALUE = re.compile(r"\d{1,12}\.\d\d")
 # Headers of other tools, whose rows are not ours.
 _FOREIGN = re.compile(
     r"# ?(?:size (?:count|n)|bytes|benchmarking|nthreads?|nccl-tests|out-of-place)\b|transfer size \(bytes\)",
@@ -128,13 +129,16 @@ class _Parser:
             self.close()
             self.test = under_header(self.test or Test({}), flat)
             self.see(number, flat)
+            kept = [column for column in self.test.columns if column != "rest"]
+            if len(set(kept)) < len(kept):
+                self.problem(number, "the header names a column twice; the first is read", line)
         elif self.note(line, flat):
             return
         elif self.test and not self.test.sized and fields[0][:1].isdecimal():
             self.row(self.test, number, line, fields, cut)
             if self.rows:  # one is all that a barrier prints
                 self.end()
-        elif self.test and (_ROW.search(line) or (flat[0] != "#" and _looks_like_row(fields))):
+        elif self.test and (_ROW.search(line) or ((flat[0] != "#" or flat[1:2] == "#") and _looks_like_row(fields))):
             self.problem(number, "looks like a row, but it does not begin with a size", line)
 
     def note(self, line: str, flat: str) -> bool:
@@ -233,8 +237,10 @@ def _decimals(word: str) -> int:
 
 def _looks_like_row(fields: list[str]) -> bool:
     """Tell whether a short line is mostly numbers, perhaps broken ones."""
+    if len(fields) > 10:
+        return False
     numbers = sum(word.lstrip("+-.")[:1].isdecimal() for word in fields)
-    return len(fields) <= 10 and 2 * numbers > len(fields)
+    return 2 * numbers > len(fields) or _VALUE.fullmatch(fields[1] if 2 <= len(fields) <= 3 else "") is not None
 
 
 def _may_hold(text: str) -> bool:

@@ -17,7 +17,7 @@ from orrery_analytic.decisions.names import ALGORITHMS
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
 from orrery_analytic.networks import Hockney, Network
 
-__all__ = ["Plan", "bytes_text", "plan_cost", "plans", "taken"]
+__all__ = ["Plan", "bytes_text", "plan_cost", "plans", "selection_of"]
 
 #: The library sends these in segments if it is told to; their formulas are for one.
 _SEGMENTS_WITHOUT_FORMULA = (("bcast", "binomial"), ("bcast", "knomial"), ("reduce", "binomial"))
@@ -57,11 +57,11 @@ def bytes_text(nbytes: int) -> str:
 
 def _decide(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> tuple[Any, Any, Any]:
     """Return names, and the segment sizes and fans that the library passes along, for arrays of P and n."""
-    chosen = taken(collective, P, n, rules, itemsize, commutative)
+    chosen = selection_of(collective, P, n, rules, itemsize, commutative)
     return np.asarray(chosen.name), np.asarray(chosen.segment_bytes), np.asarray(chosen.fan)
 
 
-def taken(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> Selection:
+def selection_of(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> Selection:
     """Return what `select` says for n in the convention of `predict`: one block in allgatherv, under all rules."""
     total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
     return select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)

@@ -15,7 +15,7 @@ from orrery_analytic.decisions.whole import one, truth
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.gpu import buffer_places
 from orrery_analytic.networks import Hockney, Network
-from orrery_analytic.selection.plans import Plan, plan_cost, plans, taken
+from orrery_analytic.selection.plans import Plan, plan_cost, plans, selection_of
 from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ class Setting:
         """Return what the library takes, or is told to take, and what then runs: see `plans`."""
         return plans(self.collective, P, n, self.rules, algorithm, self.itemsize, self.commutative)
 
-    def taken(self, P: Any, n: Any) -> Selection:
+    def selection(self, P: Any, n: Any) -> Selection:
         """Return what the library takes, and why: see `select`."""
-        return taken(self.collective, P, n, self.rules, self.itemsize, self.commutative)
+        return selection_of(self.collective, P, n, self.rules, self.itemsize, self.commutative)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Prices:
         return np.asarray(cost(P=P, n=n, **given))
 
 
-def answering(rules: str | RuleFile) -> str:
+def answering(rules: Rules) -> str:
     """Return the library that resolved rules are those of: what it copies to the host depends on it."""
     return rules.library if isinstance(rules, RuleFile) else rule_set(rules)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,6 @@ __all__ = ["tune"]
 
 _FIXED = MessageRule(0, NO_RULE)
 _ALIKE = 1 + 1e-9
-_LARGEST_BOUND = 1e300  # a whole number may be larger than any float
 _MOST_RANKS, _MOST_SIZES = 256, 4096  # time and memory go with the square of the ranks
 _OPTIONS = ("buffers", "network", "transport", "staging", "itemsize", "commutative")
 
@@ -173,12 +173,13 @@ def _collectives(given: str | Sequence[str]) -> list[str]:
 
 
 def _bound(given: object) -> float:
-    number = given if isinstance(given, (int, float, np.number)) and not isinstance(given, bool) else None
-    if number is None or not 1 <= number <= _LARGEST_BOUND:
-        raise QuantityError(
-            f"bound = {shown(given)}: allowed are numbers from 1 to {_LARGEST_BOUND:g}. 1.05 lets 5 % be lost."
-        )
-    return float(number)
+    number = np.nan
+    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
+        with suppress(OverflowError):  # a whole number may be larger than any float
+            number = float(given)
+    if not 1 <= number < np.inf:
+        raise QuantityError(f"bound = {shown(given)}: allowed are numbers from 1 on. 1.05 lets 5 % be lost.")
+    return number
 
 
 def _names(collective: str, given: Sequence[str] | None, release: str, options: Mapping[str, Any]) -> list[str]:

@@ -168,7 +168,7 @@ class ChoiceExplorer(ipywidgets.VBox):
         rows: list[tuple[str, ...]] = []
         for found in self._maps:
             data, plan = found.data, found.found.found[int(found.found.index[here])]
-            taken = found.search.setting.taken(self.P.value, self.n.value)
+            taken = found.search.setting.selection(self.P.value, self.n.value)
             seconds, regret = (float(data[name].to_numpy()[here]) for name in ("seconds_library", "regret"))
             ratio = "" if np.isnan(regret) else f"{regret:.2f} times"
             rows.append((found.library, str(taken.name), str(taken.reason), plan.described, _seconds(seconds), ratio))

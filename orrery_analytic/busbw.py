@@ -136,17 +136,11 @@ def _si(name: str, value: object, unit: str, positive: bool) -> np.ndarray[Any, 
     return array.astype(np.float64)
 
 
-def _plain(array: np.ndarray[Any, Any]) -> Any:
+def _plain(array: Any) -> Any:
+    """Return an array, or the number that it is; refuse what no double holds."""
+    if np.isinf(array).any():
+        raise QuantityError("the result is above 1.8e308, which no number here holds. Allowed: less extreme arguments.")
     return array if array.ndim else array.item()
-
-
-def _quotient(numerator: Any, denominator: Any, names: str) -> Any:
-    """Divide, and refuse what no double holds."""
-    with np.errstate(over="ignore"):
-        quotient = numerator / denominator
-    if np.isinf(quotient).any():
-        raise QuantityError(f"{names} is larger than 1.8e308, and no number here. Allowed: less extreme ones.")
-    return quotient
 
 
 def bus_bandwidth(collective: str, nbytes: Any, seconds: Any, ranks: Any) -> tuple[Any, Any]:
@@ -183,9 +177,10 @@ def bus_bandwidth(collective: str, nbytes: Any, seconds: Any, ranks: Any) -> tup
         seconds=_si("seconds", seconds, "s", True),
         ranks=whole("ranks", ranks, 1, LARGEST_SIZE).astype(np.float64),
     )
-    payload = values["nbytes"] * _PAYLOADS.get(name, _whole_payload)(values["ranks"])
-    algbw = _quotient(2 * payload, values["seconds"], "nbytes / seconds") / 2  # busbw is less than twice algbw
-    return _plain(algbw), _plain(algbw * FACTORS[name](values["ranks"]))
+    with np.errstate(over="ignore"):
+        algbw = values["nbytes"] * _PAYLOADS.get(name, _whole_payload)(values["ranks"]) / values["seconds"]
+        busbw = algbw * FACTORS[name](values["ranks"])
+    return _plain(algbw), _plain(busbw)
 
 
 def seconds_at_bus_bandwidth(collective: str, nbytes: Any, busbw: Any, ranks: Any) -> Any:
@@ -218,7 +213,9 @@ def seconds_at_bus_bandwidth(collective: str, nbytes: Any, busbw: Any, ranks: An
     factor = FACTORS[name](values["ranks"]) * _PAYLOADS.get(name, _whole_payload)(values["ranks"])
     if (factor == 0).any():
         raise QuantityError(f"ranks = 1: busbw of {name} is 0 whatever the time. Allowed: at least 2.")
-    return _plain(_quotient(values["nbytes"] * factor, values["busbw"], "nbytes / busbw"))
+    with np.errstate(over="ignore"):
+        seconds = values["nbytes"] * factor / values["busbw"]
+    return _plain(seconds)
 
 
 def _version(version: object) -> tuple[int, ...]:

@@ -205,3 +205,9 @@ def test_other_logs_are_refused() -> None:
         audit("# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n8 2.25\n")
     with pytest.raises(FormatError, match="no column"):
         audit(read(log(TIMES))[["size"]])
+
+
+@pytest.mark.parametrize("argument", [{"ranks": []}, {"rows": []}, {"cv_limit": 10**400}, {"ranks": [2, 3]}])
+def test_arguments_that_are_no_number(argument: dict[str, Any]) -> None:
+    with pytest.raises(OrreryError):
+        audit(log(TIMES), **argument)

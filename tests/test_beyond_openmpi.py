@@ -394,9 +394,9 @@ def test_ranks_per_node_goes_through() -> None:
     assert table["claimed_exact"].all()
     derivation = oa.rounds("bcast", "two_level_binomial", ranks_per_node=4)
     assert [phase.inside for phase in derivation.phases] == [False, True]
-    with pytest.raises(QuantityError, match="ranks_per_node must be a whole number of at least 1"):
+    with pytest.raises(QuantityError, match="ranks_per_node must be a whole number from 1"):
         oa.schedule("bcast", "two_level_binomial", 8, ranks_per_node=0)
-    with pytest.raises(QuantityError, match="ranks_per_node must be a whole number of at least 1"):
+    with pytest.raises(QuantityError, match="ranks_per_node must be a whole number from 1"):
         oa.collective_cost("bcast", "two_level_binomial", ranks_per_node=0)
 
 

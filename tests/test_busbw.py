@@ -188,3 +188,14 @@ def test_a_bus_bandwidth_of_one_rank_says_nothing_of_the_time() -> None:
         bus_factor("allreduce", [2, 3])  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError):
         bus_factor("barrier", 2)
+
+
+def test_results_that_no_double_holds() -> None:
+    for call in (
+        lambda: bus_bandwidth("allgather", 1, 1e-320, 4),
+        lambda: bus_bandwidth("allreduce", 1e308, 1.0, 64),
+        lambda: bus_bandwidth("allreduce", 1e308, [1.0, 2.0], 64),
+        lambda: seconds_at_bus_bandwidth("allreduce", 8, 1e-320, 4),
+    ):
+        with pytest.raises(QuantityError, match=r"1\.8e308"):
+            call()

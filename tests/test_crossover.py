@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import orrery_analytic as oa
 from orrery_analytic import (
     Cost,
     Hockney,
@@ -325,3 +326,27 @@ def test_segments_make_steps_that_need_a_last_n() -> None:
     told = np.array([s.cheaper for s in found])[np.searchsorted([s.first for s in found], sizes, side="right") - 1]
     expected = words(*(c(**given(c, P=16, n=sizes)) for c in (pipeline, binomial)))
     assert (told == expected)[expected != ""].all()
+
+
+def test_costs_on_nodes_with_idle_cards_cross_in_exact_numbers():
+    nodes = oa.TwoLevel(2, 1)
+    bruck, pairwise = (oa.collective_cost("alltoall", name, nodes) for name in ("modified_bruck", "pairwise"))
+    numbers = {"P": 8, "alpha": 2e-6, "beta": 1e-10, "alpha_intra": 5e-7, "beta_intra": 1e-11}
+    for first, _, cheaper in oa.crossover(bruck, pairwise, "n").intervals(**numbers):
+        a, b = (cost(n=first, **numbers) for cost in (bruck, pairwise))
+        assert a == pytest.approx(b) if cheaper == "equal" else cheaper == ("a" if a < b else "b")
+
+
+def test_rates_of_a_roofline_are_varied_as_one_over_them():
+    roof, measured = oa.kernel_cost(flops="symbol"), oa.kernel_cost()
+    numbers = {"R_flop": 2e13, "W": 1e9, "F": 1e10, "t_launch": 3e-6, "t_sync": 1e-6}
+    assert "1/R_mem*" not in oa.crossover(roof, measured, "R_mem").cheaper
+    assert oa.crossover(roof, measured, "R_mem").at(R=1e12, **numbers) == (1e12,)
+    assert oa.elasticity(roof).at(**numbers | {"R_mem": 1e12})["R_mem"] == pytest.approx(-1e-3 / (1e-3 + 4e-6))
+
+
+def test_costs_that_are_equal_at_no_time_a_byte_tie_at_an_endless_bandwidth():
+    a, b = oa.Cost({"bandwidth": beta * n}), oa.Cost({"bandwidth": 2 * beta * n})
+    found = oa.invert(a, b, "bandwidth", n=8)
+    assert found.ties == ((np.inf, np.inf),)
+    assert found.wins == ((0, np.inf),)

@@ -9,6 +9,7 @@ from orrery_analytic.decisions import (
     list_collectives,
     openmpi_4_0,
     openmpi_4_1,
+    pieces,
     runs,
     select,
 )
@@ -433,3 +434,25 @@ def test_powers_of_two_are_exact():
     assert np.array_equal(power_of_two_below(powers - 1), powers // 2)
     assert np.array_equal(power_of_two_below(powers + 1), powers)
     assert power_of_two_below(np.array(2**31 - 1)) == 2**30
+
+
+@pytest.mark.parametrize("given", ["no", None, 2, 1.0, float("nan"), [True], np.array([1, 0]), np.array([])])
+def test_commutative_is_true_or_false(given):
+    with pytest.raises(QuantityError, match="commutative must be True or False"):
+        select("reduce", 8, 1024, commutative=given)
+    with pytest.raises(QuantityError, match="commutative must be True or False"):
+        runs("reduce", "linear", 8, 10, commutative=given)
+
+
+def test_masked_numbers_and_what_makes_no_array_are_refused():
+    class OnAnotherDevice:
+        def __array__(self, *_, **__):
+            raise RuntimeError("copy it to the host first")
+
+    for wrong in (np.ma.array([4, 8], mask=[0, 1]), OnAnotherDevice(), [1, [2]]):
+        with pytest.raises(QuantityError, match="P = "):
+            select("bcast", wrong, 8)
+    with pytest.raises(UnknownNameError, match="bcast algorithm"):
+        runs("bcast", ["chain", ["chain"]], 4, 8)
+    with pytest.raises(QuantityError, match="P must be one whole number"):
+        pieces("bcast", [4, 8])

@@ -105,3 +105,10 @@ def test_what_a_stored_notebook_shows(explorer):
 def test_what_is_wrong_is_refused(given):
     with pytest.raises(OrreryError):
         explore_choices(**{"machine": "example", **given})
+
+
+def test_what_is_said_of_blocks_is_what_the_map_shows():
+    """Up to 4.0 the decision for allgatherv looks at the sum of all blocks, the map's n is one."""
+    explorer = explore_choices("musica", "allgatherv", P=64, n=1024, rules="openmpi-4.0")
+    data = oa.regret("musica", "allgatherv", 64, 1024, rules="openmpi-4.0")
+    assert explorer.rows()[0][1] == data["library"].item() == "neighbor"

@@ -104,3 +104,33 @@ def test_long_lines_are_noise(line: str) -> None:
     with pytest.warns(LogWarning) if line[0] == "9" else contextlib.nullcontext():
         table = read(f"{LATENCY}{line}\n8192  20.50\n")
     assert list(table["seconds"] * 1e6) == [*MICROSECONDS, 20.5]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("node01: ", "worker-0 | ", "INFO ", "2021-05-05 10:10:10,123 INFO ", "[node01:123] ", "<stdout>:"),
+        *("Sun May 20 14:55:08 2018[1,0]<stdout>:", "Mon Nov 30 03:54:37 UTC 2026 "),
+    ],
+)
+def test_labels_of_hosts_and_dates_before_every_line(label: str) -> None:
+    imb = "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n0 1000 2.50 0.00\n4 1000 3.50 1.14\n"
+    for text, times in ((LATENCY, MICROSECONDS), (imb, [2.5, 3.5])):
+        table = read("".join(f"{label}{line}\n" for line in text.splitlines()))
+        assert list(table["seconds"] * 1e6) == times
+        assert table.attrs["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("API_TOKEN: hunter2", '{"env": {"TOKEN": "hunter2"}}', "T='hunter2 x'", 'export T="hunter2', "A_KEY=hunter2"),
+        *('"PASSWORD" : "hunter2",', "1 TOKEN=hunter2"),
+    ],
+)
+def test_values_that_may_be_secret_are_not_quoted(line: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(f"{line}\n1 x\n")
+    with pytest.warns(LogWarning) if line.startswith("1") else contextlib.nullcontext() as warned:
+        read(f"{LATENCY}{line}\n")
+    assert "hunter2" not in str(caught.value) + "".join(str(warning.message) for warning in warned or ())

@@ -262,7 +262,9 @@ def test_several_tables_in_a_file() -> None:
 
 
 def test_rows_of_another_tool_are_not_taken() -> None:
-    table, messages = read_warned(f"{LATENCY}#       size   count  type  redop  time\n  8192   2048  float  sum  33.50\n")
+    table, messages = read_warned(
+        f"{LATENCY}#       size   count  type  redop  time\n  8192   2048  float  sum  33.50\n"
+    )
     assert len(table) == 3
     assert len(messages) == 1
     assert "8192" in messages[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 
@@ -514,3 +515,34 @@ def test_any_text_gives_a_table_or_the_error(text: str | bytes, name: str) -> No
     ):
         table, refusal = outcome(source)
         assert len(refusal if table is None else table) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("# OSU MPI Latency Test v7\n# Size Latency (us)\n1 2.00\n### 3.00\n", 4, "does not begin with a size"),
+        ("# OSU MPI Latency Test v7\n# Size Latency (us) Latency (us)\n1 2.00 3.00\n", 2, "names a column twice"),
+        ("b-H2D-Pinned, Bandwidth = 1.4 GB/s, Time = 0.1 s, Size = 4 bytes\nbandwidthTest-\n", 1, "row breaks off"),
+        ("P2P=Enabled Latency Matrix (us)\n GPU 0 1\n 0 1.5 2.5\n 1\n", 4, "row breaks off"),
+        (
+            "# Benchmarking Reduce\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n"
+            "4 10 1.00 3.00 2.00Sun May 20 14:55:08 2018<stdout>: 8 10 1.00 3.00 2.00\n",
+            3,
+            "no row of numbers",
+        ),
+    ],
+)
+def test_broken_rows_are_named(text: str, line: int, what: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            told = "".join(f"Line {problem.line}: {problem.text}\n" for problem in read(text).attrs["warnings"])
+        except FormatError as error:
+            told = str(error)
+    assert re.search(rf"Line {line}: [^:]*{what}", told)
+
+
+def test_imb_a_remark_after_a_row() -> None:
+    head = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n"
+    table = read(f"{head}4 40 164.25 258.50 217.50 8.16 \u2190 drops from here\n8 40 1.0 3.0 2.0 8.00\n")
+    assert list(table["seconds"] * 1e6) == [217.5, 2]

@@ -131,6 +131,10 @@ def test_both_networks():
         ({"bandwidth": "1 us"}, "bandwidth"),
         ({"ranks_per_node": [1, 2]}, "ranks_per_node can be one value"),
         ({"machine": "muisca"}, "Did you mean 'musica'"),
+        ({"bandwidth": []}, "bandwidth can be one value or a list"),
+        ({"bandwidth": [1, [2]]}, "bandwidth can be one value or a list"),
+        ({"buffers": 3}, "place of buffers"),
+        ({"commutative": "no"}, "commutative must be True or False"),
     ],
 )
 def test_wrong_input_is_told(wrong, message):

@@ -524,6 +524,7 @@ def test_rules_from_python():
         ({"allreduce": {2: ["03"]}}, QuantityError, r"Allowed: \(n, algorithm\)"),
         ({"allreduce": {2: 3}}, QuantityError, "a list of"),
         ({"allreduce": [(0, 3)]}, QuantityError, "allowed is"),
+        ({"allreduce": None}, QuantityError, "allowed is"),
         ([("allreduce", 2)], QuantityError, "allowed is"),
         ({"scan": {2: [(0, 1), (8, 2)]}}, QuantityError, "does not look at the bytes of a call"),
     ],
@@ -811,3 +812,35 @@ def test_lines_of_errors_are_those_of_an_editor():
 def test_public_names():
     assert oa.read_rules is read_rules
     assert oa.RuleFile is RuleFile
+
+
+@pytest.mark.parametrize("path", [True, 3, b"x", ["x"], "", "a\0b", "\ud800", "x" * 1000])
+def test_what_is_no_path_is_not_written_to(path):
+    with pytest.raises(QuantityError, match=r"path|written") as refused:
+        RuleFile.of({"bcast": {2: [(0, 3)]}}).write(path)
+    assert len(str(refused.value)) < 400
+
+
+def test_where_no_file_can_be_is_told(tmp_path):
+    rules = RuleFile.of({"bcast": {2: [(0, 3)]}})
+    with pytest.raises(QuantityError, match="directory"):
+        rules.write(tmp_path)
+    with pytest.raises(FileMissingError, match="no folder for"):
+        rules.write(tmp_path / "none" / "x.rules")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(QuantityError, match="cannot be written"):
+        rules.write(tmp_path / "loop")
+
+
+def test_bytes_beyond_a_c_long_are_refused():
+    with pytest.raises(QuantityError, match="Nearest: 4294967298"):
+        RuleFile.of({"allgather": {2**31 - 1: [(2**53 - 1, "ring")]}})
+    most = read_rules(RuleFile.of({"allgather": {2**31 - 1: [(4294967298, "neighbor")]}}).write())
+    taken = select("allgather", 2**31 - 1, [4294967297, 4294967298, 2**53 - 1], rules=most)
+    assert ["leaves it to" in reason for reason in taken.reason] == [True, False, False]
+
+
+@pytest.mark.parametrize("wrong", [{"collective": "allgater"}, {"P": 0}, {"P": [2, 4]}, {"P": None}, {"itemsize": "4"}])
+def test_taken_checks_what_it_is_given(wrong):
+    with pytest.raises(OrreryError):
+        RuleFile.of({"allgather": {2: [(0, 3)]}}).taken(**{"collective": "allgather", "P": 4, **wrong})

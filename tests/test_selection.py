@@ -361,6 +361,16 @@ def test_a_picture_of_a_map():
         plots.choice_map(found, ("regrets",))
     with pytest.raises(QuantityError, match="as many axes"):
         plots.choice_map(found, ("best", "regret"), alone)
+    for wrong in (None, 3, [found, 3], "best"):
+        with pytest.raises(QuantityError, match="maps of one collective"):
+            plots.choice_map(wrong, ("best", "regret"))
+    for wrong in (3, "best", []):
+        with pytest.raises(QuantityError, match="panels must be names"):
+            plots.choice_map(found, wrong)
+    with pytest.raises(QuantityError, match="as many axes"):
+        plots.choice_map(found, ("best",), [3])
+    with pytest.raises(UnknownNameError, match="choice"):
+        found.grid("bst")
     with pytest.raises(QuantityError, match="two values"):
         plots.choice_map(oa.choice_map(EXAMPLE, "reduce", P=[4], n=[1, 2]))
 
@@ -374,7 +384,9 @@ def test_a_picture_of_a_map():
         {"candidates": ["rign"]}, {"candidates": "ring"}, {"candidates": []}, {"segment_bytes": [-1]}, {"fan": [0]},
         {"segment_bytes": []}, {"radix": [1]}, {"segment_bytes": [None]}, {"itemsize": 0}, {"itemsize": True},
         {"bandwith": "1 GB/s"}, {"bandwidth": ["1 GB/s", "2 GB/s"]}, {"bandwidth": "1 us"}, {"network": "hockney"},
-        {"transport": "pigeon"}, {"staging": "both"},
+        {"transport": "pigeon"}, {"staging": "both"}, {"commutative": "no"}, {"commutative": np.array([1, 0])},
+        {"candidates": 3}, {"candidates": {"ring": 1}}, {"buffers": None}, {"bandwidth": [1, [2]]},
+        {"P": np.ma.array([4, 8], mask=[0, 1])}, {"itemsize": "4"},
     ],
 )  # fmt: skip
 def test_wrong_input_is_told(wrong):
@@ -396,8 +408,59 @@ def test_wrong_input_is_told(wrong):
         {"collective": "x"},
         {"rules": "x"},
         {"P": None, "rules": RULES},
+        {"buffers": 3},
+        {"buffers": ["host"]},
+        {"network": {}},
+        {"network": None},
+        {"transport": []},
+        {"staging": {}},
+        {"itemsize": 0},
+        {"commutative": "no"},
+        {"bands": 3},
     ],
 )
 def test_wrong_input_of_the_formula_is_told(wrong):
+    for P in (8, None):
+        if P or wrong.get("P", 0) is None or "P" not in wrong:
+            with pytest.raises(OrreryError):
+                oa.selected_cost(**{"collective": "allreduce", "P": P, **wrong})
+
+
+@pytest.mark.parametrize("wrong", [{"collective": "all_reduce"}, {"collective": []}, {"commutative": "no"}, {"P": [2]}])
+def test_wrong_input_of_decided_is_told(wrong):
     with pytest.raises(OrreryError):
-        oa.selected_cost(**{"collective": "allreduce", "P": 8, **wrong})
+        decided(**{"collective": "allreduce", "P": 8, **wrong})
+
+
+@pytest.mark.parametrize("told", [3, "ring", ["ring"], [Plan("ring"), None]])
+def test_what_are_no_plans_are_refused(told):
+    with pytest.raises(QuantityError, match="Plan"):
+        seconds_of(EXAMPLE, "allreduce", told, 8, 8)
+
+
+@pytest.mark.parametrize("wrong", [{"P": np.int64(8)}, {"P": 8.0}, {"buffers": ["host", "host"]}])
+def test_the_formula_takes_what_means_the_same(wrong):
+    assert oa.selected_cost("bcast", **{"P": 8, **wrong}).total == oa.selected_cost("bcast", P=8).total
+
+
+def test_the_formula_of_the_choice_copies_as_the_library_of_the_rules_does():
+    """Open MPI 6.0 copies the buffers of small allgathers to the host, others pass them on."""
+    text = (
+        '{"rule_file_version": 3, "module": "tuned", "collectives": {"allgather": [{"comm_size_min": 2, '
+        '"rules": [{"msg_size_min": 0, "alg": "ring"}]}]}}\n'
+    )
+    rules = oa.read_rules(text)
+    cost = oa.selected_cost("allgather", rules, P=8, buffers="device", bands=EXAMPLE.bands)
+    sizes = [8, 1024, 2**20]
+    numbers_ = {name: EXAMPLE.parameters[name] for name in cost.symbols if name in EXAMPLE.parameters}
+    want = oa.predict(EXAMPLE, "allgather", 8, sizes, rules=rules, buffers="device").seconds.to_numpy()[0]
+    np.testing.assert_allclose(cost(n=np.array(sizes), **numbers_), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), [("allgatherv", None), ("allgather", "linear")])
+def test_totals_beyond_64_bits_do_not_wrap(collective, algorithm):
+    """2**20 blocks of 2**44 bytes: in 64 bits their sum is 0, for which the library would take another algorithm."""
+    options = {"rules": "openmpi-4.0", "algorithm": algorithm}
+    huge, large = (oa.predict(EXAMPLE, collective, 2**20, n, **options).runs.item() for n in (2**44, 2**32))
+    assert huge.partition("bcast")[2] == large.partition("bcast")[2]
+    assert huge.partition(" ")[0] == large.partition(" ")[0]

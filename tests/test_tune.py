@@ -275,7 +275,8 @@ def test_a_machine_without_numbers_is_refused(tmp_path):
         {"candidates": ["ring"]}, {"candidates": {"bcast": ["chain"]}}, {"candidates": {"allreduce": ["rings"]}},
         {"candidates": {"allreduce": "ring"}}, {"candidates": {"allreduce": []}}, {"library": "6.0"}, {"library": 4},
         {"rules": "openmpi-4.1"}, {"buffers": "disk"}, {"latencies": "1 us"}, {"segment_bytes": [-1]}, {"fan": []},
-        {"candidates": {"allreduce": ["mpich_recursive_doubling"]}},
+        {"candidates": {"allreduce": ["mpich_recursive_doubling"]}}, {"candidates": {"allreduce": 3}},
+        {"segment_bytes": [1, [2]]}, {"itemsize": [4]}, {"commutative": "no"}, {"progress": 3}, {"bound": 10**400},
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused(given):
@@ -288,3 +289,8 @@ def test_what_only_a_later_library_has_is_refused():
         oa.tune(EXAMPLE, "allgather", [4], candidates={"allgather": ["sparbit"]})
     found = oa.tune(EXAMPLE, "allgather", [4], [2**20], candidates={"allgather": ["sparbit"]}, library="5.0")
     assert found.rules.library == "5.0"
+
+
+@pytest.mark.parametrize("bound", [1, 10**6, np.float32(2)])
+def test_bounds_are_numbers_from_one_on(bound):
+    assert oa.tune("example", "bcast", 8, [1024, 4096], bound=bound).bound == bound

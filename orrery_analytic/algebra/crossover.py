@@ -29,7 +29,7 @@ from orrery_analytic.units import shown
 __all__ = ["Crossover", "crossover", "symbol_of"]
 
 _MOST_RANKS = 2**20
-_RATES = ("R",)
+_RATES = ("R", "R_mem", "R_flop")
 _SWAPPED = {"below": "above", "above": "below"}
 _SWAP = re.compile("below|above")
 
@@ -72,10 +72,13 @@ class Crossover:
             return ((Case(None, (), "equal"),), "") if same else ((), "no closed form in P; ask for the intervals")
         if self.symbol.name in _RATES:  # costs are lines in one over a rate
             inverse = sp.Symbol(f"1/{self.symbol.name}", positive=True)
-            a, b = (cost.total.subs(self.symbol, 1 / inverse) for cost in (self.a, self.b))
-            cases, note = closed_cases(a, b, inverse)
+            cases, note = closed_cases(*(c.total.subs(self.symbol, 1 / inverse) for c in (self.a, self.b)), inverse)
             turned = (
-                Case(c.point and 1 / c.point, c.conditions, _SWAP.sub(lambda m: _SWAPPED[m[0]], c.cheaper))
+                Case(
+                    c.point and 1 / c.point,
+                    tuple(where.subs(inverse, 1 / self.symbol) for where in c.conditions),
+                    _SWAP.sub(lambda m: _SWAPPED[m[0]], c.cheaper),
+                )
                 for c in cases
             )
             return tuple(turned), note
@@ -149,10 +152,10 @@ class Crossover:
         if self.symbol.name == "n":
             return Stretches(over_whole(a, b, start, stop), "n")
         found = over_reals(a, b, start, stop)
-        if self.symbol.name not in _RATES:
-            return Stretches(found, self.symbol.name)
-        turned = (Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in reversed(found) if s.last)
-        return Stretches(turned, self.symbol.name)
+        if self.symbol.name in _RATES:
+            turned = (Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in found[::-1] if s.last)
+            found = tuple(turned)
+        return Stretches(found, self.symbol.name)
 
     def at(self, machine: Any = None, **values: Any) -> tuple[float, ...]:
         """Return where another one of the two becomes the cheaper one, in SI units, ascending; empty if nowhere.
@@ -182,7 +185,7 @@ class Crossover:
         if x.name not in _RATES:
             return tuple((float(at), border_formula(a, b, x, at, numbers)) for at in found)
         a, b = (e.subs(x, 1 / x) for e in (a, b))
-        rows = [(float(1 / at), border_formula(a, b, x, at, numbers)) for at in reversed(found) if at]
+        rows = ((float(1 / at), border_formula(a, b, x, at, numbers)) for at in reversed(found) if at)
         return tuple((at, e and 1 / e) for at, e in rows)
 
     def __call__(self, **values: Any) -> tuple[float, ...]:
@@ -204,8 +207,8 @@ class Crossover:
 
     def _lines(self, numbers: Mapping[str, Fraction], first: Fraction, last: Fraction | None) -> tuple[Any, Any]:
         values = {**numbers, self.symbol.name: Lines.identity(first, last)}
-        costs = (self.a, self.b)
-        a, b = (_inverted(cost, self.symbol) for cost in costs) if self.symbol.name in _RATES else costs
+        inverse = self.symbol.name in _RATES
+        a, b = (_inverted(cost, self.symbol) if inverse else cost for cost in (self.a, self.b))
         return exact_cost(a, values), exact_cost(b, values)
 
     def __repr__(self) -> str:
@@ -226,12 +229,8 @@ class Crossover:
 
     def _repr_html_(self) -> str:
         rows = [
-            (
-                "" if case.point is None else formula(case.point),
-                ", ".join(map(formula, case.conditions)),
-                html.escape(case.cheaper),
-            )
-            for case in self.cases
+            ("" if c.point is None else formula(c.point), ", ".join(map(formula, c.conditions)), html.escape(c.cheaper))
+            for c in self.cases
         ]
         table = html_table((f"${sp.latex(self.symbol)}^*$", "if", "cheaper"), rows) if rows else ""
         return table + (f"<p>{html.escape(self.note)}</p>" if self.note else "")
@@ -239,8 +238,8 @@ class Crossover:
 
 def _inverted(cost: Cost, rate: sp.Symbol) -> Cost:
     """Return a cost whose rate stands for one over it."""
-    local, collective = ({k: e.subs(rate, 1 / rate) for k, e in part.items()} for part in (cost.local, cost.collective))
-    return Cost(local, cost.validity, collective, cost.fixed)
+    local, shared = ({k: e.subs(rate, 1 / rate) for k, e in part.items()} for part in (cost.local, cost.collective))
+    return Cost(local, "", shared, cost.fixed)
 
 
 def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:

@@ -23,8 +23,8 @@ from orrery_analytic.units import shown
 
 __all__ = ["Elasticity", "elasticity"]
 
-_NOT_PARAMETERS = ("P", "n", "n_s", "W")
-_RATES = ("R",)
+_NOT_PARAMETERS = ("P", "n", "n_s", "n_f", "W", "F", "nx", "ny", "iterations", "nccheck")
+_RATES = ("R", "R_mem", "R_flop")
 _NEAR = Fraction(1, 10**40)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -44,8 +43,6 @@ _READERS: tuple[Reader, ...] = (
     nccl_json.READER,
     nccl_csv.READER,
 )
-
-_ASSIGNED = re.compile(r"\b([A-Za-z_]\w{2,60})=[^\s\"',]+")
 
 
 def read(source: object) -> pd.DataFrame:
@@ -119,16 +116,11 @@ def _problems(readings: Sequence[Reading]) -> list[Problem]:
     )
 
 
-def _without_values(line: str) -> str:
-    """Leave out the values of environment variables: a log that people show to others may hold secrets there."""
-    return _ASSIGNED.sub(r"\1=...", line)
-
-
 def _nothing_in(name: str, lines: list[str], recognised: list[str], problems: list[Problem]) -> str:
     """Say what was looked for, what was recognised, and what is there instead of measured rows."""
     known = "; ".join(f"{reader.name} ({reader.looks_for})" for reader in _READERS)
     filled = (number for number, line in enumerate(lines, 1) if line.strip())
-    first = [f"line {number}: {excerpt(_without_values(lines[number - 1]))}" for number in islice(filled, 3)]
+    first = [f"line {number}: {excerpt(lines[number - 1])}" for number in islice(filled, 3)]
     kind = None if recognised else refusal(lines)
     if kind:
         text = f"{name} is no log of a benchmark, but {kind}"

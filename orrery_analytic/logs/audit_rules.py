@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from orrery_analytic.busbw import BLOCKWISE, FACTORS
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.logs.audit_report import Check
 from orrery_analytic.logs.nccl_points import resolution
 
@@ -122,7 +122,7 @@ def number_of_rows(points: pd.DataFrame, expected: int | None) -> Iterator[Check
     if expected is None:
         return
     count = int((~points["in_place"].eq(True)).sum())
-    verdict = "pass" if count == int(whole("rows", expected)) else "fail"
+    verdict = "pass" if count == one("rows", expected) else "fail"
     yield Check("number of rows", verdict, f"{count} out-of-place results, {expected} expected")
 
 

@@ -112,6 +112,8 @@ class _Parser:
     width: int = 0
     nodes_unnamed: bool = False
     at: dict[str, int] = field(default_factory=dict)
+    told: list[int] = field(default_factory=list)
+    """Where the values of `_TOLD` stand in a row; -1 as in a result."""
     results: list[_Result] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     test: tuple[str, str, str] = ("", "", "")
@@ -145,6 +147,7 @@ class _Parser:
         self.close()
         self.delimiter, self.width, self.results = delimiter, len(columns), _results(columns)
         self.at = {column.role: place for place, column in enumerate(columns) if column.role not in _TWICE}
+        self.told = [self.at.get(role, -1) for role in _TOLD]
         # rccl-tests writes nodes, which its header leaves out.
         self.nodes_unnamed = "gpus_per_rank" in self.at and self.at.get("collective") == 1
 
@@ -155,7 +158,7 @@ class _Parser:
         fault = "" if len(cells) == self.width else f"{len(cells)} values where the header names {self.width}"
         cells += [""] * max(1, self.width + 1 - len(cells))
         cells[-1] = ""
-        count, datatype, reduction, root, flag, *test = (cells[self.at.get(role, -1)] for role in _TOLD)
+        count, datatype, reduction, root, flag, *test = [cells[place] for place in self.told]
         size = _value(cells[self.at["size"]])
         if not (size >= 0 and size.is_integer()):
             if sum(not math.isnan(_value(cell)) for cell in cells) > 2:
@@ -189,6 +192,8 @@ def _cells(text: str, delimiter: str) -> list[str]:
 
 def _value(cell: str) -> float:
     """Return a number, NaN where there is none."""
+    if not cell:
+        return math.nan
     try:
         value = float(cell)
     except ValueError:
@@ -204,7 +209,7 @@ def _may_hold(text: str) -> bool:
 def _parse(lines: list[str]) -> Reading:
     parser = _Parser()
     for number_, line in enumerate(lines, 1):
-        if any(delimiter in line for delimiter in _DELIMITERS):
+        if "," in line or ";" in line or "\t" in line:
             parser.line(number_, line)
     parser.close()
     return parser.reading

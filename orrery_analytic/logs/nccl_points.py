@@ -130,6 +130,10 @@ def _ranks_of_allreduce(points: Sequence[Point]) -> float:
         high = (busbw + resolution(busbw, _WIDE)) / (algbw - resolution(algbw, _WIDE))
         least = max(least, 2 / (2 - low) if low < 2 else math.inf)
         most = min(most, 2 / (2 - high) if high < 2 else math.inf)
+    if math.isinf(least):  # some row has a busbw of twice its algbw or more
+        return math.nan
+    if least == math.inf:  # a busbw of twice the algbw or more: no P has that
+        return math.nan
     first = math.ceil(least - 1e-9)
     return float(first) if most < math.inf and first <= most < first + 1 else math.nan
 

@@ -43,6 +43,8 @@ _ABSENT = {"n/a", "na", "-", "--"}
 # A size and a value as OSU prints them, wherever they stand.
 _ROW = re.compile(r"\d\s+\d+\.\d\d(?:\s|$)")
 _VALUE = re.compile(r"\d{1,12}\.\d\d")
+# What is shorter and begins with no size is no row, not even of a barrier (`2.75`), and no heading.
+_SHORTEST = 4
 # Headers of other tools, whose rows are not ours.
 _FOREIGN = re.compile(
     r"# ?(?:size (?:count|n)|bytes|benchmarking|nthreads?|nccl-tests|out-of-place)\b|transfer size \(bytes\)",
@@ -104,6 +106,8 @@ class _Parser:
         """Take a line; `cut` if the log ends in it, without a line feed."""
         fields = line.split()
         if fields and not fields[0].isdecimal():
+            if len(line) < _SHORTEST:
+                return
             line = strip_prefix(line)
             fields = line.split()
         if not fields:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -123,6 +123,7 @@ def memory(send: str, recv: str) -> dict[str, str]:
     return {"send_buffer": send, "recv_buffer": recv, "buffers": send if send == recv else "mixed"}
 
 
+@lru_cache(maxsize=256)
 def named(words: str, rest: str) -> Test:
     """Read a title, such as `MPI-CUDA Non-blocking Allreduce Latency` and ` v7.5`."""
     accelerator, managed = _ACCELERATOR.search(words), _MANAGED.search(words)
@@ -174,13 +175,20 @@ def is_header(line: str) -> bool:
 
 def under_header(test: Test, line: str) -> Test:
     """Take the columns from a header such as `# Size Avg Latency(us) Min Latency(us)`."""
+    columns, sized = _columns(line)
+    return replace(test, columns=columns, sized=sized) if columns else test  # mangled: what the title says holds
+
+
+@lru_cache(maxsize=256)
+def _columns(line: str) -> tuple[tuple[str, ...], bool]:
+    """Return the columns that a header names, () where none of them measures, and whether rows begin with a size."""
     text = line.lstrip("# ").lower()
     found = [(match.start(), str(match.lastgroup)) for match in _HEADING.finditer(text)]
     columns = tuple(column for _, column in found if column != "size")
     if not set(columns) & set(_MEASURES):
-        return test  # mangled: what the title says holds
+        return (), True
     # `# Avg Latency(us)`, of a barrier, begins with its measure; `# Sxze Latency (us)` does not.
-    return replace(test, columns=columns, sized=found[0][1] == "size" or found[0][0] > 0)
+    return columns, found[0][1] == "size" or found[0][0] > 0
 
 
 def launched(line: str) -> Launch | None:

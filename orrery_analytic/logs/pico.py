@@ -61,7 +61,9 @@ class _Parser(Notes):
         """Take a line; `cut` if the log ends in it, without a line feed."""
         self.at, self.text = at, text.strip()
         cells = [cell.strip(' \t"') for cell in self.text.split(",")]
-        if raw := _RAW.fullmatch(self.text):
+        if self.raw >= 0 and self.text[:1].isdecimal():  # no header begins so
+            self.iteration(cells, cut)
+        elif raw := _RAW.fullmatch(self.text):
             self.header(())
             self.raw = raw[1].count(",")
             self.rows.constants = {"benchmark": "PICO", **({"ranks": float(self.raw)} if self.raw else {})}

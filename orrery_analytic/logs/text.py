@@ -19,6 +19,11 @@ _ACCEPTED = (
 # What is longer is no row of any format: it is cut, so that no line costs more than a short one.
 _LONGEST = 2000
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_VALUES = re.compile(
+    r"""(\b(?!P2P)[A-Z_]\w{0,60}=|"\s?:\s?(?=")|\b\w*(?:token|secret|passw|key|credential)\w*"?\s?[:=]\s?)"""
+    r"""(?:"[^"]*"?|'[^']*'?|[^\s"',]+)""",
+    re.IGNORECASE,
+)
 # Quotes and bars; `[3] ` (MPICH), `[1,0]<stdout>:` (Open MPI), `[node1:4711] `; `(head, rank=0)` (Ray); `12: `
 # (srun -l); times of day and dates, `Sun May 20 14:55:08 2018` (Open MPI, date) among them.
 _PREFIX = re.compile(
@@ -139,6 +144,12 @@ def strip_prefix(line: str) -> str:
 
 
 def excerpt(line: str, longest: int = 60) -> str:
-    """Return a line in quotes, short enough for a message."""
+    """Return a line in quotes, short enough for a message.
+
+    Values of environment variables, text values of JSON, and whatever is called a key are left out: a log that people
+    show to others may hold secrets there.
+    """
     line = " ".join(line[: 4 * longest].split())
+    if "=" in line or ":" in line:
+        line = _VALUES.sub(lambda found: f"{found[1]}...", line)
     return repr(line if len(line) <= longest else line[: longest - 3] + "...")

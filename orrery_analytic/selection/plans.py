@@ -14,7 +14,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import Selection, runs, select
 from orrery_analytic.decisions.fixed import Rules, rule_set
 from orrery_analytic.decisions.names import ALGORITHMS
-from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, whole
 from orrery_analytic.networks import Hockney, Network
 
 __all__ = ["Plan", "bytes_text", "plan_cost", "plans", "selection_of"]
@@ -63,8 +63,14 @@ def _decide(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commut
 
 def selection_of(collective: str, P: Any, n: Any, rules: Rules, itemsize: int, commutative: bool) -> Selection:
     """Return what `select` says for n in the convention of `predict`: one block in allgatherv, under all rules."""
-    total = collective == "allgatherv" and rule_set(rules) == "openmpi-4.0"  # those rules look at the sum of all blocks
-    return select(collective, P, n * P if total else n, rules=rules, commutative=commutative, itemsize=itemsize)
+    if collective == "allgatherv" and rule_set(rules) == "openmpi-4.0":  # those rules look at the sum of all blocks
+        n = _held(P, n) * P
+    return select(collective, P, n, rules=rules, commutative=commutative, itemsize=itemsize)
+
+
+def _held(P: Any, n: Any) -> Any:
+    """Return n, or the most of which a decision still holds P n: no choice changes there, and 64 bits do not wrap."""
+    return np.minimum(n, LARGEST_COUNT // P)
 
 
 def plans(
@@ -156,7 +162,9 @@ def _parts(
     """Return for each part that the library decides again its collective, and what runs `here`; "" elsewhere."""
     parts = []
     ranks = P[here]
-    for name, size in ((part.collective, part.size(ranks, n[here])) for part in members if not part.algorithm):
+    for part in (part for part in members if not part.algorithm):
+        name, nbytes = part.collective, n[here]
+        size = part.size(ranks, _held(ranks, nbytes) if part.size(2, 1) == 2 else nbytes)  # P n: the bytes of all ranks
         chosen, segments, fans = _decide(name, ranks, size, rules, itemsize, commutative)
         really = _really(name, chosen, ranks, -(-size // itemsize), commutative, segments, fans, itemsize)
         taken = np.full(P.shape, "", dtype="U64")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import orrery_analytic as oa
+from orrery_analytic import applications
 from orrery_analytic.errors import OrreryError, QuantityError
 from orrery_analytic.symbols import log_floor
 
@@ -34,6 +35,11 @@ NUMBERS = {"P": 4, "n": 8, "alpha": 1.0, "beta": 1.0, "gamma": 1.0}
         lambda: oa.best_fragment({}, 8, (("d2h", ATTACK, 1),)),
         lambda: oa.kernel_cost(work=ATTACK),
         lambda: oa.Jacobi(nx=ATTACK),
+        lambda: applications.norms_due(ATTACK, 1),
+        lambda: applications.norms_due(1, ATTACK),
+        lambda: applications.slowest_rows(ATTACK),
+        lambda: applications.slowest_rows(8, "last", ATTACK),
+        lambda: applications.kernel_bytes(ATTACK, 1),
     ],
 )
 def test_text_is_refused_and_never_run(call):

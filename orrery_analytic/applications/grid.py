@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.errors import choose
+from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.symbols import P
+from orrery_analytic.units import shown
 
 __all__ = ["ROWS", "kernel_bytes", "norms_due", "slowest_rows"]
 
@@ -16,6 +18,13 @@ ROWS = ("balanced", "last", "even")
 
 #: The solver prints the norm of every so-many-th iteration.
 _PRINTED = 100
+
+
+def _expression(name: str, value: Any) -> sp.Expr:
+    """Return a number or a SymPy expression; never text, which SymPy would run as code."""
+    if not isinstance(value, sp.Expr | Real) or isinstance(value, bool):
+        raise QuantityError(f"{name} must be a number or a SymPy expression, but {shown(value)} was given.")
+    return sp.sympify(value)
 
 
 def slowest_rows(ny: Any, rows: str = "balanced", ranks: Any = P) -> sp.Expr:
@@ -39,10 +48,12 @@ def slowest_rows(ny: Any, rows: str = "balanced", ranks: Any = P) -> sp.Expr:
     ------
     UnknownNameError
         If `rows` is none of these.
+    QuantityError
+        For what is no number and no expression.
 
     Source: FZJ-JSC/tutorial-multi-gpu, 03-H: the advanced solution ("balanced") and the plain one ("last").
     """
-    inner = sp.sympify(ny) - 2
+    inner, ranks = _expression("ny", ny) - 2, _expression("ranks", ranks)
     if choose("way of dealing out rows", rows, ROWS) == "last":
         return inner - (ranks - 1) * sp.floor(inner / ranks)
     return sp.ceiling(inner / ranks) if rows == "balanced" else inner / ranks
@@ -55,7 +66,8 @@ def kernel_bytes(nx: Any, rows: Any, itemsize: Any = 4) -> sp.Expr:
 
     Source: derived.
     """
-    return sp.Mul(2, itemsize, nx, rows)
+    given = {"itemsize": itemsize, "nx": nx, "rows": rows}
+    return sp.Mul(2, *(_expression(name, value) for name, value in given.items()))
 
 
 def norms_due(iterations: Any, nccheck: Any, csv: bool = True) -> sp.Expr:
@@ -73,7 +85,7 @@ def norms_due(iterations: Any, nccheck: Any, csv: bool = True) -> sp.Expr:
 
     Source: FZJ-JSC/tutorial-multi-gpu, 03-H. Convergence, which ends the loop early, plays no part.
     """
-    count, step = sp.sympify(iterations), sp.sympify(nccheck)
+    count, step = _expression("iterations", iterations), _expression("nccheck", nccheck)
     if step == 1:
         return count
     checked = sp.ceiling(count / step)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 import orrery_analytic as oa
-from orrery_analytic.algebra.layout import Written, latex, write
+from orrery_analytic.algebra.derivations.layout import Written, latex, write
 from orrery_analytic.collectives.registry import COMPOSED, Part, find, resolve, twin
 from orrery_analytic.symbols import P
 

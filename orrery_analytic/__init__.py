@@ -57,7 +57,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use: each of these needs pydantic, pandas, Matplotlib or ipywidgets.
 _LATER = {
-    "derivation": "algebra.story",
+    "derivation": "algebra.derivations.story",
     "export": "exports",
     "save_figure": "exports",
     "Fit": "calibration",
@@ -78,6 +78,7 @@ _LATER = {
     "explore": "widgets",
     "explore_busbw": "widgets.busbw",
     "explore_choices": "widgets",
+    "explore_costs": "widgets.costs",
     "explore_crossover": "widgets.algebra",
     "explore_live": "widgets.live",
     "explore_schedule": "widgets",
@@ -122,6 +123,7 @@ __all__ = [
     "explore",
     "explore_busbw",
     "explore_choices",
+    "explore_costs",
     "explore_crossover",
     "explore_live",
     "explore_schedule",

@@ -191,6 +191,17 @@ def _derive(asked: argparse.Namespace) -> None:
         _give(f"{story!r}\n", asked)
 
 
+def _crossover(asked: argparse.Namespace) -> None:
+    from orrery_analytic.exports.statement import crossover_setting, crossover_statement, crossover_table
+
+    ranks, names = _numbers("P", asked.P), (asked.a, asked.b)
+    crossing, machine = crossover_setting(asked.machine, asked.collective, names, **_options(asked))
+    if asked.csv or asked.json:
+        _give(_table(crossover_table(crossing, names, machine, ranks), asked), asked)
+    else:
+        _give(f"{crossover_statement(crossing, names, machine if asked.set else asked.machine, ranks)}\n", asked)
+
+
 def _export(asked: argparse.Namespace) -> None:
     P, n = _numbers("P", asked.P), _numbers("n", asked.n, "B")
     made = oa.export(
@@ -226,19 +237,23 @@ def _parser() -> argparse.ArgumentParser:
         kind.add_argument("--json", action="store_true")
         return made
 
-    def points(made: Any, sizes: bool = True) -> Any:
+    def ranks(made: Any) -> Any:
         made.add_argument("-P", required=True, help="ranks: 64, or 4,8,16, or 4..1024, which doubles")
+        return made
+
+    def points(made: Any, sizes: bool = True) -> Any:
+        ranks(made)
         made.add_argument("-n", required=sizes, help="bytes: 1MiB, or 1KiB,1MiB, or 1KiB..1GiB, which doubles")
         return made
 
-    def setting(made: Any) -> Any:
+    def setting(made: Any, added: Any = points) -> Any:
         made.add_argument("--rules", default="openmpi-4.1", help="library whose choice is taken, or a rule file")
         made.add_argument("--buffers", default="host", choices=("host", "device"))
         made.add_argument("--network", default="hockney", help="hockney, loggp or twolevel")
         made.add_argument(
             "--set", action="append", default=[], metavar="KEY=VALUE", help="another value than the file's"
         )
-        return points(made)
+        return added(made)
 
     def figure(made: Any) -> Any:
         made.add_argument("--algorithms", help="curves: ring,rabenseifner; what the library takes unless given")
@@ -270,6 +285,9 @@ def _parser() -> argparse.ArgumentParser:
     kind.add_argument("--latex", action="store_true", help="the body, for a paper")
     kind.add_argument("--document", action="store_true", help="a document that pdflatex compiles")
     kind.add_argument("--bibtex", action="store_true", help="the sources")
+    told = "which of two algorithms is cheaper from which size on, as LaTeX, CSV or JSON"
+    made = tabled(verb("crossover", _crossover, told, "machine", "collective", "a", "b"))
+    setting(made, ranks)
     figure(verb("export", _export, "figure, data, formulas and derivations in one folder", "machine", "collective"))
     return parser
 

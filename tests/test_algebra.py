@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import orrery_analytic as oa
 from orrery_analytic import (
     Cost,
     Hockney,
@@ -307,3 +308,105 @@ def test_costs_without_segments_are_refused() -> None:
         optimal_segment(collective_cost("bcast", "binomial"))
     with pytest.raises(OrreryError, match="more than 0"):
         optimal_segment(segmented("bcast", "pipeline")).at(NUMBERS, P=8, n=0)
+
+
+def test_costs_that_share_parameters_that_cancel_are_compared() -> None:
+    ring, doubling = (collective_cost("allgather", name) for name in ("ring", "recursive_doubling"))
+    for left, right in ((ring, doubling), (doubling, ring)):
+        assert guideline(left, right).verdict in ("proved", "refuted", "open")
+    neighbor = collective_cost("allgather", "neighbor")
+    found = guideline(ring, neighbor)
+    assert found.verdict == "refuted"
+    assert found.witness is not None
+    values = {"P": found.witness["P"], "n": found.witness["n"], "alpha": 1, "beta": 0}
+    assert ring(**values) > neighbor(**values)
+
+
+def test_what_is_not_stated_everywhere_is_not_proved() -> None:
+    two, ring = (collective_cost("allgather", name) for name in ("two_proc", "ring"))
+    for left, right in ((two, ring), (ring, two)):
+        assert guideline(left, right).verdict == "open"
+    found = guideline(two, ring, "musica", ranks=[2, 3, 64])
+    assert (found.verdict, "P = 3, 64" in found.where) == ("open", True)
+
+
+def test_of_several_costs_the_cheapest_one_counts() -> None:
+    ring, doubling = (collective_cost("allreduce", name) for name in ("ring", "recursive_doubling"))
+    assert guideline([ring, doubling], ring).verdict == "proved"
+    assert guideline(ring, [ring, doubling], "musica", ranks=[64]).verdict == "refuted"
+    with pytest.raises(OrreryError, match="none was given"):
+        guideline([], ring)
+
+
+def test_the_best_algorithms_are_judged_by_scanning_them() -> None:
+    found = {v.name: v for v in guidelines("best", machine="musica", ranks=[8, 9])}
+    assert found["allgather <= alltoall"].verdict == "proved"
+    assert found["allgather <= alltoall"].where.endswith("P = 8 to 9, every n")
+    refuted = found["reduce <= allreduce"]
+    assert refuted.witness is not None
+    machine, witness = load_machine("musica").parameters, dict(refuted.witness)
+    seconds = {}
+    for collective in ("reduce", "allreduce"):
+        costs = []
+        for name in oa.list_algorithms(collective):
+            try:
+                cost = collective_cost(collective, name)
+            except OrreryError:
+                continue
+            costs.append(cost(**witness, **{s: machine[s] for s in cost.symbols if s in machine}))
+        seconds[collective] = float(np.nanmin(np.array(costs, dtype=float)))
+    assert seconds["reduce"] > seconds["allreduce"]
+
+
+def test_best_and_named_algorithms_go_together() -> None:
+    found = guidelines({"allreduce": "ring", "reduce": "best", "bcast": "binomial"}, machine="musica", ranks=[8])
+    assert {v.name: v.verdict for v in found} == {"allreduce <= reduce + bcast": "refuted", "reduce <= allreduce":
+                                                   found[1].verdict}  # fmt: skip
+
+
+def test_inversion_counts_cards_of_a_node() -> None:
+    few, many = (
+        lambda cards, name=name: collective_cost("alltoall", name, oa.TwoLevel(4, cards))
+        for name in ("modified_bruck", "pairwise")
+    )
+    # A size at which the cheaper one changes with the number of cards is looked for, not guessed.
+    machine, checked = load_machine("leonardo"), set()
+    for size in (2**k for k in range(10, 18)):
+        found = oa.invert(few, many, "network_cards_per_node", machine, last=4, P=64, n=size)
+        told = [s.cheaper for s in found.stretches for _ in range(int(s.first), int(s.last) + 1)]
+        for cards, word in enumerate(told, start=1):
+            a, b = (
+                cost(**{s: machine.parameters.get(s, 64 if s == "P" else size) for s in cost.symbols})
+                for cost in (few(cards), many(cards))
+            )
+            assert word == ("a" if a < b else "b")
+        checked.add(tuple(told))
+        assert found.now == machine.network_cards_per_node
+    assert len(checked) > 1
+
+
+def test_inversion_counts_ranks_of_a_node_where_there_is_a_formula() -> None:
+    doubling, ring = (
+        lambda ranks, name=name: collective_cost("allreduce", name, oa.TwoLevel(ranks, 1))
+        for name in ("recursive_doubling", "ring")
+    )
+    found = oa.invert(doubling, ring, "ranks_per_node", "leonardo", last=4, P=64, n=65536)
+    assert [s.cheaper for s in found.stretches] == ["a", "only b", "a"]
+    assert repr(found).startswith("ranks_per_node for a to beat b: 1 to 2 or 4, of 1 to 4")
+    assert "4" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "match"),
+    [
+        ((Cost(), Cost(), "ranks_per_node"), {}, "must be a function of ranks_per_node"),
+        ((lambda q: 3, lambda q: 3, "ranks_per_node"), {}, "must return a Cost"),
+        ((Cost(), Cost(), "ranks_per_nod"), {}, "Did you mean 'ranks_per_node'"),
+        ((Cost(), Cost(), "latency"), {"last": 3}, "last is for counts"),
+        ((lambda q: Cost(), lambda q: Cost(), "ranks_per_node"), {"last": 10**9}, "last = 1000000000"),
+        ((lambda q: collective_cost("x", "y"),) * 2 + ("ranks_per_node",), {}, "unknown collective"),
+    ],
+)
+def test_wrong_counts_are_refused(arguments: tuple[object, ...], more: dict[str, object], match: str) -> None:
+    with pytest.raises(OrreryError, match=match):
+        oa.invert(*arguments, machine="musica", P=8, n=8, **more)  # type: ignore[arg-type]

@@ -94,10 +94,37 @@ def test_draw_and_export_write_files(run, tmp_path, monkeypatch):
     assert (tmp_path / "paper" / "derivation.tex").exists()
 
 
+def test_crossover_says_from_which_byte_on(run):
+    asked = ("crossover", "musica", "allreduce", "recursive_doubling", "ring", "-P", "8,64")
+    code, out, err = run(*asked, "--json")
+    costs = [oa.collective_cost("allreduce", name) for name in asked[3:5]]
+    found = {p: oa.crossover(*costs, "n").intervals("musica", P=p) for p in (8, 64)}
+    assert (code, err) == (0, "")
+    assert [(row["P"], row["n from (B)"], row["n to (B)"]) for row in json.loads(out)] == [
+        (p, s.first, None if s.last == float("inf") else s.last) for p in found for s in found[p]
+    ]
+    text = run(*asked)[1]
+    assert "On 8~ranks" in text
+    assert "machine file musica.toml, sha256" in text
+    assert "what if bandwidth = 5 GB/s" in run(*asked, "--set", "bandwidth=5 GB/s")[1]
+    assert run(*asked, "--network", "twolevel", "--csv")[1] != run(*asked, "--csv")[1]
+    assert run(*asked, "--buffers", "device")[0] == 0
+
+
+def test_what_never_crosses_has_no_border(run):
+    text = run("crossover", "musica", "allreduce", "ring", "rabenseifner", "-P", "64")[1]
+    assert "rabenseifner is cheaper for every message size" in text
+    assert "They cost the same" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("derive", "allreduce", "rign"), "Did you mean 'ring'"),
+        (("crossover", "musicaa", "allreduce", "ring", "rabenseifner", "-P", "4"), "Did you mean 'musica'"),
+        (("crossover", "musica", "allreduce", "ring", "rabenseifne", "-P", "4"), "Did you mean 'rabenseifner'"),
+        (("crossover", "musica", "allreduce", "ring", "nonoverlapping", "-P", "4"), "parts="),
+        (("crossover", "musica", "allreduce", "ring", "rabenseifner", "-P", "0"), "P = 0"),
         (("select", "allreduc", "-P", "4", "-n", "8"), "Did you mean 'allreduce'"),
         (("select", "allreduce", "-P", "4x", "-n", "8"), "whole numbers such as"),
         (("select", "allreduce", "-P", "16..4", "-n", "8"), "a range goes up"),

@@ -24,9 +24,9 @@ from orrery_analytic import (
     load_machine,
     p2p_cost,
 )
-from orrery_analytic.algebra.crossover import crossover
-from orrery_analytic.algebra.exact import exact_value, numbers_for
-from orrery_analytic.algebra.lines import Lines, signs
+from orrery_analytic.algebra.crossings.crossover import crossover
+from orrery_analytic.algebra.exact.lines import Lines, signs
+from orrery_analytic.algebra.exact.values import exact_value, numbers_for
 from orrery_analytic.collectives.registry import beyond_openmpi
 from orrery_analytic.symbols import P, alpha, beta, gamma, log2_ceil, log2_floor, n
 
@@ -277,7 +277,8 @@ def test_wrong_arguments_are_refused(arguments: tuple[object, object, object], m
         ({"P": 8, "first": 9, "last": 8}, "last"),
         ({"P": 8, "n": 3}, "n is what is looked for"),
         ({"P": 8, "betta": 3}, "Did you mean 'beta'"),
-        ({"P": 8, "machine": "musica"}, "a machine or a mapping"),
+        ({"P": 8, "machine": 7}, "a machine, its name, or a mapping"),
+        ({"P": 8, "machine": "musicaa"}, "Did you mean 'musica'"),
     ],
 )
 def test_wrong_numbers_are_refused(numbers: dict[str, object], match: str) -> None:
@@ -299,6 +300,66 @@ def test_machines_give_numbers() -> None:
     a, b = (allreduce(name)(P=8, n=border, alpha=musica.parameters["alpha"], beta=musica.parameters["beta"],
                             gamma=musica.parameters["gamma"]) for name in ("recursive_doubling", "ring"))  # fmt: skip
     assert a == pytest.approx(b)
+
+
+def test_a_machine_goes_by_its_name() -> None:
+    crossing = crossover(allreduce("recursive_doubling"), allreduce("ring"), "n")
+    assert crossing.intervals("musica", P=64) == crossing.intervals(load_machine("musica"), P=64)
+    assert oa.elasticity(crossing.a).at("musica", P=64, n=8)["alpha"] > 0.9
+
+
+def sign_at(ranks: int, left: Cost, right: Cost) -> int:
+    a, b = (cost(**given(cost, P=ranks, n=1000)) for cost in (left, right))
+    return 0 if math.isclose(a, b, rel_tol=1e-9) else (1 if a > b else -1)
+
+
+@pytest.mark.parametrize(
+    ("collective", "a", "b", "network"),
+    [
+        ("barrier", "linear", "bruck", LogGP()),
+        ("barrier", "double_ring", "recursive_doubling", Hockney()),
+        ("scan", "linear", "recursive_doubling", Hockney()),
+        ("gather", "basic_linear", "binomial", LogGP()),
+    ],
+)
+def test_lamberts_w_is_where_linear_and_logarithmic_costs_cross(
+    collective: str, a: str, b: str, network: Hockney | LogGP
+) -> None:
+    left, right = (collective_cost(collective, name, network) for name in (a, b))
+    points = crossover(left, right, "P").at_powers_of_two
+    assert len(points) == 2
+    assert all(point.has(sp.LambertW) for point in points)
+    put_in = {s: 1000 if s == n else NUMBERS[s.name] for point in points for s in point.free_symbols}
+    found = [complex(point.subs(put_in).evalf(30)) for point in points]
+    real = [x.real for x in found if abs(x.imag) < 1e-12 and x.real > 1.9999]
+    powers = [2**k for k in range(1, 11)]
+    for p, q in itertools.pairwise(powers):
+        changes = sign_at(p, left, right) != sign_at(q, left, right)
+        assert changes == any(p - 1e-6 <= x <= q + 1e-6 for x in real)
+
+
+def test_other_costs_have_no_formula_in_ranks() -> None:
+    assert crossover(allreduce("ring"), allreduce("recursive_doubling"), "P").at_powers_of_two == ()
+    assert crossover(allreduce("ring"), allreduce("recursive_doubling"), "n").at_powers_of_two == ()
+    a, b = Cost({"latency": P * alpha}), Cost({"latency": alpha, "bandwidth": n * beta})
+    assert crossover(a, b, "P").at_powers_of_two == ((alpha + beta * n) / alpha,)
+    a = Cost({"latency": log2_ceil(P) * alpha})
+    assert crossover(a, b, "P").at_powers_of_two == (2 ** ((alpha + beta * n) / alpha),)
+
+
+def test_many_branches_are_told_and_intervals_stay_exact() -> None:
+    heights = [sp.Max(n * beta * k, alpha * (9 - k), gamma * n + k * beta) for k in range(1, 6)]
+    crossing = crossover(Cost({"latency": sum(heights)}), Cost({"latency": 40 * alpha}), "n")
+    assert crossing.points == ()
+    assert "more than 8 branches" in crossing.note
+    assert "`intervals` is exact" in crossing.note
+    numbers = {"alpha": 2e-6, "beta": 1e-10, "gamma": 3e-9}
+    edge = int(crossing.intervals(numbers)[0].last)
+    exact = [float(crossing.a(n=x, **numbers)) - 40 * 2e-6 for x in (edge, edge + 1)]
+    assert exact[0] < 0 < exact[1]
+    ((at, formula),) = crossing.formulas(numbers)
+    assert formula is not None
+    assert edge < at < edge + 1
 
 
 def test_lines_know_their_roots_and_steps() -> None:

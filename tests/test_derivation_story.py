@@ -4,10 +4,10 @@ import pytest
 import sympy as sp
 
 import orrery_analytic as oa
-from orrery_analytic.algebra.layout import latex, width, write
-from orrery_analytic.algebra.prose import html_text, latex_text, plain_text
-from orrery_analytic.algebra.sources import sources_of
-from orrery_analytic.algebra.story import derivation
+from orrery_analytic.algebra.derivations.layout import latex, width, write
+from orrery_analytic.algebra.derivations.prose import html_text, latex_text, plain_text
+from orrery_analytic.algebra.derivations.sources import sources_of
+from orrery_analytic.algebra.derivations.story import derivation
 from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, resolve
 from orrery_analytic.collectives.rounds import k
 from orrery_analytic.decisions import list_collectives

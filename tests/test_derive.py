@@ -9,9 +9,9 @@ import sympy as sp
 
 import orrery_analytic as oa
 from orrery_analytic.algebra import BASIS, derive
-from orrery_analytic.algebra.derivation import ranges
-from orrery_analytic.algebra.fronts import largest, symbolic_time
-from orrery_analytic.algebra.identify import combine
+from orrery_analytic.algebra.from_schedules.closed_forms import ranges
+from orrery_analytic.algebra.from_schedules.fronts import largest, symbolic_time
+from orrery_analytic.algebra.from_schedules.identify import combine
 from orrery_analytic.errors import QuantityError, ScheduleError
 from orrery_analytic.schedules.operations import exchange, recv, reduce, send
 from orrery_analytic.symbols import P, alpha, beta, gamma, log2_ceil, log2_floor, n

@@ -1,22 +1,25 @@
 """Algebra on costs: where they cross, what counts in them, how they grow; the closed form of a schedule."""
 
 from orrery_analytic.algebra.bounds import distance_to_bound, lower_bound
-from orrery_analytic.algebra.crossover import Crossover, crossover
-from orrery_analytic.algebra.derivation import Derivation
-from orrery_analytic.algebra.derive import derive
-from orrery_analytic.algebra.dominance import Dominance, dominant_term
+from orrery_analytic.algebra.crossings.counts import CountInversion
+from orrery_analytic.algebra.crossings.crossover import Crossover, crossover
+from orrery_analytic.algebra.crossings.dominance import Dominance, dominant_term
+from orrery_analytic.algebra.crossings.inversion import Inversion, invert
 from orrery_analytic.algebra.elasticities import Elasticity, elasticity
+from orrery_analytic.algebra.from_schedules.closed_forms import Derivation
+from orrery_analytic.algebra.from_schedules.derive import derive
+from orrery_analytic.algebra.from_schedules.identify import BASIS
+from orrery_analytic.algebra.guidelines import GUIDELINES, guidelines
 from orrery_analytic.algebra.half_performance import HalfPerformance, half_performance
-from orrery_analytic.algebra.identify import BASIS
-from orrery_analytic.algebra.inversion import Inversion, invert
 from orrery_analytic.algebra.limits import Asymptotics, asymptotics
-from orrery_analytic.algebra.rules import GUIDELINES, Verdict, guideline, guidelines
 from orrery_analytic.algebra.segments import OptimalSegment, optimal_segment
+from orrery_analytic.algebra.verdicts import Verdict, guideline
 
 __all__ = [
     "BASIS",
     "GUIDELINES",
     "Asymptotics",
+    "CountInversion",
     "Crossover",
     "Derivation",
     "Dominance",

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_cost, numbers_for
+from orrery_analytic.algebra.exact.values import exact_cost, numbers_for
 from orrery_analytic.collectives.registry import twin
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
@@ -83,7 +83,7 @@ def distance_to_bound(cost: Cost, collective: str, machine: Any = None, **values
     cost : Cost
         Of an algorithm on host buffers under Hockney().
     collective : str
-    machine : Machine or mapping of symbol name to number, optional
+    machine : Machine, its name, or mapping of symbol name to number, optional
     **values : number
         P, n and other symbols by name; they go before the machine's.
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_cost, numbers_for
-from orrery_analytic.algebra.lines import Lines
-from orrery_analytic.algebra.monomials import quotient_of
+from orrery_analytic.algebra.exact.lines import Lines
+from orrery_analytic.algebra.exact.monomials import quotient_of
+from orrery_analytic.algebra.exact.values import exact_cost, numbers_for
 from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
@@ -60,7 +60,7 @@ class Elasticity:
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
         **values : number
             P, n and other symbols by name; they go before the machine's.
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_cost, numbers_for, one_whole
-from orrery_analytic.algebra.lines import Lines, signs
-from orrery_analytic.algebra.monomials import quotient_of
+from orrery_analytic.algebra.exact.lines import Lines, signs
+from orrery_analytic.algebra.exact.monomials import quotient_of
+from orrery_analytic.algebra.exact.values import exact_cost, numbers_for, one_whole
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import n
@@ -46,7 +46,7 @@ class HalfPerformance:
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
         **values : number
             P and other symbols by name; they go before the machine's.
 

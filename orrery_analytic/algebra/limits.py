@@ -14,9 +14,9 @@ from typing import NamedTuple
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.branches import TooManyBranchesError, at_least, branches
-from orrery_analytic.algebra.exact import UndefinedHereError, exact_value
-from orrery_analytic.algebra.monomials import by_monomial, tidied
+from orrery_analytic.algebra.exact.branches import TooManyBranchesError, at_least, branches
+from orrery_analytic.algebra.exact.monomials import by_monomial, tidied, unguarded
+from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value
 from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
@@ -126,7 +126,7 @@ def _for_large_n(condition: Boolean) -> Boolean:
 
 def _in_ranks(e: sp.Expr) -> Growth | None:
     least = most = sp.S.Zero
-    for monomial, coefficient in by_monomial(_unguarded(e)).items():
+    for monomial, coefficient in by_monomial(unguarded(e)).items():
         if monomial.has(P):
             return None
         found = _leading(coefficient)
@@ -134,11 +134,6 @@ def _in_ranks(e: sp.Expr) -> Growth | None:
             return None
         least, most = least + found[0] * monomial, most + found[1] * monomial
     return Growth(least, most)
-
-
-def _unguarded(e: sp.Expr) -> sp.Expr:
-    """Return the formula of an algorithm that is stated for some P only, as it is at these."""
-    return e.replace(lambda f: isinstance(f, sp.Piecewise) and len(f.args) == 1, lambda f: f.args[0].expr)
 
 
 @lru_cache(maxsize=1024)

@@ -14,9 +14,9 @@ import numpy as np
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.branches import TooManyBranchesError, at_least, branches
-from orrery_analytic.algebra.exact import exact_cost, numbers_for, one_whole
-from orrery_analytic.algebra.monomials import quotient_of, sign_over_ranks
+from orrery_analytic.algebra.exact.branches import TooManyBranchesError, at_least, branches
+from orrery_analytic.algebra.exact.monomials import quotient_of, sign_over_ranks
+from orrery_analytic.algebra.exact.values import exact_cost, numbers_for, one_whole
 from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
@@ -103,7 +103,7 @@ class OptimalSegment:
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
         largest : int
             The most segments that are looked at.
         **values : number

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from orrery_analytic.algebra import sources
-from orrery_analytic.algebra.story import Story, derivation, document_of
+from orrery_analytic.algebra.derivations import sources
+from orrery_analytic.algebra.derivations.story import Story, derivation, document_of
 from orrery_analytic.collectives.registry import find
 from orrery_analytic.cost import Cost
 from orrery_analytic.exports.curves import draw, predictions

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from orrery_analytic.algebra.layout import align, latex, write
-from orrery_analytic.algebra.prose import latex_text
+from orrery_analytic.algebra.derivations.layout import align, latex, write
+from orrery_analytic.algebra.derivations.prose import latex_text
 from orrery_analytic.cost import Cost
 
 __all__ = ["formula_latex", "formulas_latex"]

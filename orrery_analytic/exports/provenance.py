@@ -11,7 +11,7 @@ from typing import Any
 import orrery_analytic
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.machines import Machine, load_machine
-from orrery_analytic.machines.files import _shipped
+from orrery_analytic.machines.files import shipped
 from orrery_analytic.units import shown
 
 __all__ = ["file_hash", "provenance"]
@@ -22,7 +22,7 @@ def _content(machine: str | os.PathLike[str]) -> tuple[str, bytes]:
     if isinstance(machine, os.PathLike) or machine.endswith(".toml") or re.search(r"[/\\]", machine):
         path = Path(machine).expanduser()
         return path.name, path.read_bytes()
-    return f"{machine}.toml", _shipped()[machine].read_bytes()
+    return f"{machine}.toml", shipped()[machine].read_bytes()
 
 
 def file_hash(machine: str | os.PathLike[str]) -> str:
@@ -32,7 +32,7 @@ def file_hash(machine: str | os.PathLike[str]) -> str:
 
 def _shipped_name(machine: Machine) -> str | None:
     """Return the name of the file of the package that a machine was read from, whatever was changed since."""
-    if machine.name not in _shipped():
+    if machine.name not in shipped():
         return None
     original = load_machine(machine.name).provenance
     same = all(original.get(r.key) == r for r in machine.records if r.origin != "what if")

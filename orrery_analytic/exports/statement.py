@@ -4,22 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf, isclose
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.crossover import Crossover, crossover
-from orrery_analytic.algebra.layout import align, latex
-from orrery_analytic.algebra.prose import latex_text
-from orrery_analytic.algebra.stretches import Stretch
+from orrery_analytic.algebra.crossings.crossover import Crossover, crossover
+from orrery_analytic.algebra.crossings.stretches import Stretch
+from orrery_analytic.algebra.derivations.layout import align, latex
+from orrery_analytic.algebra.derivations.prose import latex_text
+from orrery_analytic.calls import collective_cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.exports.provenance import provenance
 from orrery_analytic.machines import Machine, load_machine
-from orrery_analytic.selection.setting import axis
+from orrery_analytic.selection.setting import Setting, axis
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import readable, shown, to_si
 
-__all__ = ["crossover_statement"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["crossover_setting", "crossover_statement", "crossover_table"]
+
+
+def crossover_setting(
+    machine: Machine | str, collective: str, names: Sequence[str], **options: Any
+) -> tuple[Crossover, Machine]:
+    """Return the crossover in n of two algorithms of a collective, and the machine with what was changed.
+
+    Parameters
+    ----------
+    machine : Machine, or name or path of a machine file
+    collective : str
+    names : (str, str)
+        Two algorithms.
+    **options
+        network, buffers, rules ... and keys of the machine file, as in `predict`.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that is not there, and for a composed algorithm.
+    QuantityError
+        For a value that is out of range.
+    """
+    setting = Setting.of(machine, collective, **options)
+    device = {} if setting.device["buffers"] == ("host", "host") else {**setting.device, "bands": setting.machine.bands}
+    a, b = (collective_cost(collective, name, setting.network, **device) for name in names)
+    return crossover(a, b, "n"), setting.machine
+
+
+def crossover_table(crossing: Crossover, names: Sequence[str], machine: Machine | str, P: Any) -> pd.DataFrame:
+    """Return a row a stretch of whole bytes on which one of two algorithms is cheaper; without an end it is missing.
+
+    Takes and raises what `crossover_statement` takes and raises.
+    """
+    import pandas as pd
+
+    told = {"a": names[0], "b": names[1]}
+    rows = [
+        (p, s.first, None if s.last == inf else int(s.last), told.get(s.cheaper, s.cheaper))
+        for p in axis("P", P).tolist()
+        for s in crossing.intervals(machine, P=p)
+    ]
+    table = pd.DataFrame(rows, columns=["P", "n from (B)", "n to (B)", "cheaper"])
+    return table.astype({"n to (B)": "Int64"})
 
 
 def crossover_statement(crossing: Crossover, names: Sequence[str], machine: Machine | str, P: Any) -> str:
@@ -84,6 +132,8 @@ def _range(stretch: Stretch) -> str:
 
 def _formulas(crossing: Crossover, machine: Machine, ranks: Sequence[int]) -> list[tuple[str, sp.Expr]]:
     """Return name and formula of the border for every P, or of each border on these ranks."""
+    if not any(crossing.at(machine, P=p) for p in ranks):
+        return []
     if len(crossing.points) == 1 and not crossing.conditions[0] and not crossing.note:
         return [("n^*", crossing.points[0])]
     found = []

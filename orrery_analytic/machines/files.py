@@ -20,7 +20,7 @@ from orrery_analytic.machines.machine import Machine
 from orrery_analytic.machines.records import Record, check_text, check_value, written
 from orrery_analytic.units import shown
 
-__all__ = ["list_machines", "load_machine"]
+__all__ = ["list_machines", "load_machine", "shipped"]
 
 _LARGEST = 32 * 1024
 _SHOWN = 8
@@ -142,7 +142,7 @@ def _machine(content: bytes, source: str) -> Machine:
     return Machine(document["name"], document["description"], tuple(records))
 
 
-def _shipped() -> dict[str, Traversable]:
+def shipped() -> dict[str, Traversable]:
     """Return the machine files that come with the package: package data in a wheel, else those of the checkout."""
     package = resources.files("orrery_analytic")
     folder: Traversable = package.joinpath("_machines")
@@ -159,7 +159,7 @@ def list_machines() -> list[str]:
     list of str
         Sorted; each is an argument for `load_machine`.
     """
-    return sorted(_shipped())
+    return sorted(shipped())
 
 
 def _read(path: Path) -> bytes:
@@ -198,9 +198,9 @@ def load_machine(name_or_path: str | os.PathLike[str]) -> Machine:
         return _machine(_read(Path(name_or_path)), os.fspath(name_or_path))
     if isinstance(name_or_path, str) and (name_or_path.endswith(".toml") or re.search(r"[/\\]", name_or_path)):
         return _machine(_read(Path(name_or_path)), name_or_path)
-    shipped = _shipped()
+    found = shipped()
     try:
-        name = choose("machine", name_or_path, sorted(shipped))
+        name = choose("machine", name_or_path, sorted(found))
     except UnknownNameError as error:
         raise UnknownNameError(f"{error} A file of your own: give its path, ending in .toml.") from None
-    return _machine(shipped[name].read_bytes(), f"{name}.toml")
+    return _machine(found[name].read_bytes(), f"{name}.toml")

@@ -100,10 +100,11 @@ def bound_distance(x: ArrayLike, distances: Mapping[str, ArrayLike], ax: Axes | 
     style.set_axis(ax, axis, places)
     ax.grid(True, color="#E2E2E2", linewidth=0.7)
     ax.set_yscale("log")
+    looks = style.algorithm_styles(list(distances))
     bound = ax.axhline(1, color="black", linewidth=1.6, label="lower bound")
     lines = [
-        ax.plot(places, np.asarray(y, dtype=float), label=name, markevery=(4 * i, 28), **style.curve_style(i))[0]
-        for i, (name, y) in enumerate(distances.items())
+        ax.plot(places, np.asarray(y, dtype=float), label=name, markevery=(4 * i, 28), **look)[0]
+        for i, ((name, y), look) in enumerate(zip(distances.items(), looks, strict=True))
     ]
     values = np.concatenate([[1.0], *(np.ravel(np.asarray(y, dtype=float)) for y in distances.values())])
     highest = float(values[np.isfinite(values)].max())

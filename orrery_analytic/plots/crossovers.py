@@ -20,17 +20,31 @@ from orrery_analytic.units import shown
 __all__ = ["Border", "Ranks", "crossover_curves", "rank_strips"]
 
 
-#: Colour and hatch of who is the cheaper one. Dark and plain against light and hatched: they differ in grey as well.
-_WHO: dict[str, tuple[str, str]] = {"a": ("#0072B2", ""), "b": ("#F6C39B", "////"), "equal": ("#FFFFFF", "")}
+_WHO = ("a", "b", "equal")  # is the cheaper one
+_PALE = 0.4  # share of the colour that b keeps
 _STRIP, _ROW, _ROWS = 7.0, 10.0, 3  # points above the axes; rows of labels
 
 
-def _collection(ax: Axes, who: str, **options: Any) -> PolyCollection:
-    """Add boxes of one verdict; "" is that of what is not stated."""
-    colour, hatch = _WHO.get(who, ("", ""))
-    look = {"facecolor": colour, "hatch": hatch, "edgecolor": "#444444", "linewidth": 0.5} if who else style.NO_FORMULA
-    made = PolyCollection([], **look, **options)
-    ax.add_collection(made, autolim=False)
+def _looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return how areas of each verdict look; "" is that of what is not stated.
+
+    They have the colours of the two curves, full and plain against pale and hatched, which a grey print keeps apart.
+    """
+    if isinstance(names, str) or len(names) != 2:
+        raise QuantityError(f"names of two algorithms are needed, a and b, but {shown(names)} was given.")
+    a, b = (look["color"] for look in style.algorithm_styles(names))
+    faces = {"a": (a, ""), "b": (style.paler(b, _PALE), "////"), "equal": ("#FFFFFF", "")}
+    edge = {"edgecolor": "#444444", "linewidth": 0.5}
+    return {who: {"facecolor": face, "hatch": hatch, **edge} for who, (face, hatch) in faces.items()} | {
+        "": style.NO_FORMULA
+    }
+
+
+def _collections(ax: Axes, names: Sequence[str], **options: Any) -> dict[str, PolyCollection]:
+    """Add boxes of each verdict."""
+    made = {who: PolyCollection([], **look, **options) for who, look in _looks(names).items()}
+    for boxes in made.values():
+        ax.add_collection(boxes, autolim=False)
     return made
 
 
@@ -38,23 +52,13 @@ def _box(left: float, right: float, low: float, high: float) -> list[tuple[float
     return [(left, low), (right, low), (right, high), (left, high)]
 
 
-def _names(names: Sequence[str]) -> dict[str, str]:
-    """Return how the legend names each verdict."""
-    if isinstance(names, str) or len(names) != 2:
-        raise QuantityError(f"names of two algorithms are needed, a and b, but {shown(names)} was given.")
-    return {"a": names[0], "b": names[1], "equal": "equal"}
-
-
 def _explained(names: Sequence[str], seen: set[str]) -> list[Patch]:
     """Return the entries of a legend for the verdicts that are seen, under a head."""
-    told = _names(names)
-    found = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="#444444", linewidth=0.6, label=told[who])
-        for who, (colour, hatch) in _WHO.items()
-        if who in seen
+    told = {**dict(zip(_WHO, (*names, "equal"), strict=True)), "": "not stated\nfor both"}
+    return [
+        Patch(alpha=0, label="cheaper:"),
+        *(Patch(**look, label=told[who]) for who, look in _looks(names).items() if who in seen),
     ]
-    head = Patch(alpha=0, label="cheaper:")
-    return [head, *found] + ([Patch(**style.NO_FORMULA, label="not stated\nfor both")] if "" in seen else [])
 
 
 class Border:
@@ -71,21 +75,21 @@ class Border:
     """
 
     def __init__(self, ax: Axes, x: ArrayLike, names: Sequence[str]) -> None:
-        _names(names)
         self.ax, self._x, self._seen = ax, np.asarray(x, dtype=float), set[str]()
         self._names, self._limits = tuple(names), (0.0, 0.0)
         style.set_axis(ax, "n", self._x)
         style.set_time_axis(ax)
         ax.grid(True, color="#E2E2E2", linewidth=0.7)
+        looks = style.algorithm_styles(names)
         self.lines = [
-            ax.plot([], [], label=name, markevery=(14 * i, 28), **style.curve_style(i))[0]
-            for i, name in enumerate(names)
+            ax.plot([], [], label=name, markevery=(14 * i, 28), **look)[0]
+            for i, (name, look) in enumerate(zip(names, looks, strict=True))
         ]
         # Above the axes: x in data units, y in points from the upper edge.
         box: Any = ax.transAxes
         points = Affine2D().scale(1 / 72) + ax.figure.dpi_scale_trans + ScaledTranslation(0, 1, box)
         self._above = blended_transform_factory(ax.transData, points)
-        self.strips = {who: _collection(ax, who, transform=self._above, clip_on=False) for who in (*_WHO, "")}
+        self.strips = _collections(ax, names, transform=self._above, clip_on=False)
         self.border = LineCollection([], colors="black", linewidths=1.1, transform=ax.get_xaxis_transform(), zorder=3)
         ax.add_collection(self.border, autolim=False)
         self.texts = [
@@ -187,7 +191,6 @@ class Ranks:
     """
 
     def __init__(self, ax: Axes, labels: Sequence[str], names: Sequence[str], least: int, most: int) -> None:
-        _names(names)
         self.ax, self._names, self._seen = ax, tuple(names), set[str]()
         ax.set_xlim(least - 0.5, most + 0.5)
         ax.set_ylim(len(labels) - 0.5, -0.5)
@@ -196,7 +199,7 @@ class Ranks:
         ax.spines[["left", "right", "top"]].set_visible(False)
         ax.xaxis.set_major_locator(FixedLocator([2**k for k in range(most.bit_length()) if least <= 2**k <= most]))
         ax.set_xlabel("ranks P")
-        self.cells = {who: _collection(ax, who) for who in (*_WHO, "")}
+        self.cells = _collections(ax, names)
 
     @property
     def artists(self) -> list[Any]:

@@ -9,7 +9,7 @@ from math import inf, isfinite
 
 import sympy as sp
 
-from orrery_analytic.algebra.stretches import Stretch
+from orrery_analytic.algebra.crossings.stretches import Stretch
 from orrery_analytic.plots import size_text
 from orrery_analytic.units import readable
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import orrery_analytic as oa
-from orrery_analytic.algebra.sources import bibliography
-from orrery_analytic.algebra.story import derivation, document_of
+from orrery_analytic.algebra.derivations.sources import bibliography
+from orrery_analytic.algebra.derivations.story import derivation, document_of
 from orrery_analytic.exports import crossover_statement
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -9,8 +9,8 @@ from itertools import groupby
 
 import sympy as sp
 
-from orrery_analytic.algebra.layout import align, latex
-from orrery_analytic.algebra.prose import html_text, latex_text, plain_text
+from orrery_analytic.algebra.derivations.layout import align, latex
+from orrery_analytic.algebra.derivations.prose import html_text, latex_text, plain_text
 
 __all__ = ["Equation", "Step", "Symbols"]
 

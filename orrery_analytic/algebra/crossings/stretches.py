@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_cost
-from orrery_analytic.algebra.lines import Lines, signs
+from orrery_analytic.algebra.exact.lines import Lines, signs
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.algebra.tables import html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import readable
 
-__all__ = ["Stretch", "Stretches", "borders", "over_ranks", "over_reals", "over_whole"]
+__all__ = ["Stretch", "Stretches", "borders", "over_ranks", "over_reals", "over_whole", "undefined"]
 
 _WORDS = {-1: "a", 0: "equal", 1: "b"}
 _CHUNK = 1024
@@ -63,7 +63,8 @@ class Stretches(tuple[Stretch, ...]):
         return html_table((f"{self.symbol} from", "to", "cheaper"), ((told(a), told(b), who) for a, b, who in self))
 
 
-def _undefined(a: Any, b: Any) -> str:
+def undefined(a: Any, b: Any) -> str:
+    """Return the verdict where one of two costs, or both, is None: not stated here."""
     return "neither" if a is None and b is None else "only b" if a is None else "only a"
 
 
@@ -75,7 +76,7 @@ def _signs(a: Any, b: Any, first: Fraction, last: Fraction | None) -> list[tuple
 def over_whole(a: Any, b: Any, first: Fraction, last: Fraction | None) -> tuple[Stretch, ...]:
     """Return the stretches of whole numbers over which the sign of a - b is one."""
     if a is None or b is None:
-        return (Stretch(int(first), inf if last is None else int(last), _undefined(a, b)),)
+        return (Stretch(int(first), inf if last is None else int(last), undefined(a, b)),)
     found = _signs(a, b, first, last)
     ends = [*(knot for knot, _ in found[1:]), None if last is None else (last, 1)]
     kept: list[Stretch] = []
@@ -94,7 +95,7 @@ def over_reals(a: Any, b: Any, first: Fraction, last: Fraction | None) -> tuple[
     """Return the stretches of real numbers over which the sign of a - b is one; neighbours share their border."""
     top = inf if last is None else float(last)
     if a is None or b is None:
-        return (Stretch(float(first), top, _undefined(a, b)),)
+        return (Stretch(float(first), top, undefined(a, b)),)
     found = _signs(a, b, first, last)
     ends = [*(float(knot[0]) for knot, _ in found[1:]), top]
     rows = [Stretch(float(knot[0]), end, _WORDS[sign]) for (knot, sign), end in zip(found, ends, strict=True)]
@@ -148,7 +149,7 @@ def _word_at(a: Cost, b: Cost, values: Mapping[str, Fraction], first: int, last:
                 yield p, "a" if x < y else "b"
                 continue
             if np.isnan(x) or np.isnan(y):
-                yield p, _undefined(None if np.isnan(x) else x, None if np.isnan(y) else y)
+                yield p, undefined(None if np.isnan(x) else x, None if np.isnan(y) else y)
                 continue
             if same is None:
                 same = sp.expand(a.total - b.total) == 0

@@ -9,8 +9,8 @@ from typing import Any
 import sympy as sp
 
 from orrery_analytic import symbols
-from orrery_analytic.algebra.layout import latex
-from orrery_analytic.algebra.paths import no_sum
+from orrery_analytic.algebra.derivations.layout import latex
+from orrery_analytic.algebra.derivations.paths import no_sum
 from orrery_analytic.collectives.algorithm import Options
 from orrery_analytic.collectives.registry import COMPOSED, find, resolve
 from orrery_analytic.collectives.rounds import Phase, k, summand

@@ -8,11 +8,11 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.monomials import sides, sign_over_ranks
+from orrery_analytic.algebra.exact.monomials import sides, sign_over_ranks
 
-__all__ = ["Branch", "TooManyBranchesError", "at_least", "branches", "jumps"]
+__all__ = ["MOST_BRANCHES", "Branch", "TooManyBranchesError", "at_least", "branches", "jumps"]
 
-_MOST = 8
+MOST_BRANCHES = 8
 
 
 class TooManyBranchesError(Exception):
@@ -54,7 +54,7 @@ def branches(expressions: tuple[sp.Expr, ...], x: sp.Symbol) -> list[Branch]:
             done.append(branch)
         else:
             open_ += _chosen(branch, node)
-        if len(open_) + len(done) > _MOST:
+        if len(open_) + len(done) > MOST_BRANCHES:
             raise TooManyBranchesError
     return [b for i, b in enumerate(done) if b not in done[:i]]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra import sources
-from orrery_analytic.algebra.layout import Written, latex, width, write
-from orrery_analytic.algebra.parts import Part, device_words, parts_of
-from orrery_analytic.algebra.paths import meanings
-from orrery_analytic.algebra.prose import html_text, latex_text, plain_text
-from orrery_analytic.algebra.sources import Source, sources_of
-from orrery_analytic.algebra.steps import Equation, Step, Symbols
+from orrery_analytic.algebra.derivations import sources
+from orrery_analytic.algebra.derivations.layout import Written, latex, width, write
+from orrery_analytic.algebra.derivations.parts import Part, device_words, parts_of
+from orrery_analytic.algebra.derivations.paths import meanings
+from orrery_analytic.algebra.derivations.prose import html_text, latex_text, plain_text
+from orrery_analytic.algebra.derivations.sources import Source, sources_of
+from orrery_analytic.algebra.derivations.steps import Equation, Step, Symbols
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.collectives.formulas import network_cost
 from orrery_analytic.collectives.registry import list_algorithms, twin

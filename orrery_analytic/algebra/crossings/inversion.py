@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.crossover import crossover
+from orrery_analytic.algebra.crossings.counts import COUNTS, CountInversion, invert_count
+from orrery_analytic.algebra.crossings.crossover import crossover
+from orrery_analytic.algebra.exact.values import parameters_of
 from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
-from orrery_analytic.errors import unknown_name
+from orrery_analytic.errors import QuantityError, unknown_name
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import readable
+from orrery_analytic.units import readable, shown
 
 __all__ = ["Inversion", "invert"]
 
@@ -76,7 +79,14 @@ class Inversion:
         return html_table(("key", "a beats b", "now", "border"), [(self.key, self.told, now, borders)])
 
 
-def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: Any) -> Inversion:
+def invert(
+    cost_a: Cost | Callable[[int], Cost],
+    cost_b: Cost | Callable[[int], Cost],
+    key: str,
+    machine: Any = None,
+    last: Any = None,
+    **values: Any,
+) -> Inversion | CountInversion:
     r"""Return which values of one key of a machine make a beat b at given P and n.
 
     Costs are lines in each parameter, so that the border is a quotient, as in `crossover`; of a bandwidth, whose symbol
@@ -84,18 +94,22 @@ def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: 
 
     Parameters
     ----------
-    cost_a, cost_b : Cost
-        Both on the same machine: a parameter that both hold is changed in both.
+    cost_a, cost_b : Cost, or function of a count that returns one
+        Both on the same machine: a parameter that both hold is changed in both. Of the two counts, functions: the
+        network is another one for each.
     key : str
-        A key of the machine file, "bandwidth", "latency", "gdr_latency" ..., or the symbol itself ("beta").
-    machine : Machine or mapping of symbol name to number, optional
+        A key of the machine file, "bandwidth", "latency", "gdr_latency" ..., or the symbol itself ("beta"); or a count,
+        "network_cards_per_node" or "ranks_per_node".
+    machine : Machine, its name, or mapping of symbol name to number, optional
+    last : int, optional
+        The largest count that is tried, 16 unless given; at most 1024.
     **values : number
         P, n and other symbols by name; they go before the machine's.
 
     Returns
     -------
-    Inversion
-        `.wins` in SI units, `.formulas`, `.holds_now`.
+    Inversion or CountInversion
+        `.wins` in SI units, `.formulas`, `.holds_now`; of a count `.stretches`, each tried in exact numbers.
 
     Raises
     ------
@@ -109,18 +123,30 @@ def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: 
     Examples
     --------
     >>> import orrery_analytic as oa
+    >>> few, many = (lambda cards, name=name: oa.collective_cost("alltoall", name, oa.TwoLevel(4, cards))
+    ...              for name in ("modified_bruck", "pairwise"))
+    >>> oa.invert(few, many, "network_cards_per_node", "leonardo", P=64, n=4096, last=4).key
+    'network_cards_per_node'
     >>> doubling, ring = (oa.collective_cost("allreduce", name) for name in ("recursive_doubling", "ring"))
     >>> found = oa.invert(ring, doubling, "latency", P=8, n=65536, beta=1e-10, gamma=1e-10)
     >>> print(repr(found).splitlines()[0])
     latency for a to beat b: less than 2.01 us
     """
+    if isinstance(key, str) and key in COUNTS:
+        return invert_count(cost_a, cost_b, key, machine, last, values)  # type: ignore[arg-type]
+    if last is not None:
+        raise QuantityError(f"last is for counts ({', '.join(COUNTS)}), and not for {shown(key)}.")
+    return _invert(cost_a, cost_b, key, machine, values)  # type: ignore[arg-type]
+
+
+def _invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any, values: Mapping[str, Any]) -> Inversion:
     from orrery_analytic.machines.keys import MACHINE_KEYS  # its package needs pydantic
 
     keys = {name: info for name, info in MACHINE_KEYS.items() if info.symbol}
     by_symbol = {info.symbol: info for info in keys.values()}
     info = keys.get(key) or by_symbol.get(key) if isinstance(key, str) else None
     if info is None or info.symbol is None:
-        raise unknown_name("key of a machine with a symbol", key, keys)
+        raise unknown_name("key of a machine with a symbol, or a count", key, [*keys, *COUNTS])
     symbol, inverse = info.symbol, info.inverse and key != info.symbol
     unit = "s/B" if info.inverse and not inverse else info.unit
     crossing = crossover(cost_a, cost_b, symbol)
@@ -130,8 +156,7 @@ def invert(cost_a: Cost, cost_b: Cost, key: str, machine: Any = None, **values: 
         for word in ("a", "equal")
     )
     formulas = tuple(formula for _, formula in crossing.formulas(machine, **values))
-    parameters = getattr(machine, "parameters", machine or {})
-    now = parameters.get(symbol)
+    now = parameters_of(machine).get(symbol)
     return Inversion(info.key if unit == info.unit else symbol, unit, wins, ties, formulas, symbol,
                      1 / now if inverse and now else now)  # fmt: skip
 

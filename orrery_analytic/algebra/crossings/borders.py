@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact import exact_value
-from orrery_analytic.algebra.monomials import quotient_of
+from orrery_analytic.algebra.exact.monomials import quotient_of
+from orrery_analytic.algebra.exact.values import exact_value
 from orrery_analytic.symbols import P
 
 __all__ = ["border_formula"]

@@ -8,9 +8,9 @@ from itertools import combinations
 from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
-from orrery_analytic.algebra.crossover import Crossover, crossover
-from orrery_analytic.algebra.exact import UndefinedHereError, exact_value, numbers_for, one_whole
-from orrery_analytic.algebra.lines import Lines, signs
+from orrery_analytic.algebra.crossings.crossover import Crossover, crossover
+from orrery_analytic.algebra.exact.lines import Lines, signs
+from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value, numbers_for, one_whole
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.units import shown
@@ -48,7 +48,7 @@ class Dominance:
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
         first, last : int, optional
             The range of n, in bytes; without a last one it is endless.
         **values : number

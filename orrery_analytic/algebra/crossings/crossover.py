@@ -15,11 +15,12 @@ from typing import Any
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.cases import Case, closed_cases
-from orrery_analytic.algebra.exact import as_fraction, exact_cost, numbers_for, one_whole
-from orrery_analytic.algebra.lines import Lines
-from orrery_analytic.algebra.local import border_formula
-from orrery_analytic.algebra.stretches import Stretch, Stretches, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.algebra.crossings.borders import border_formula
+from orrery_analytic.algebra.crossings.cases import Case, closed_cases
+from orrery_analytic.algebra.crossings.real_ranks import points_at_powers_of_two
+from orrery_analytic.algebra.crossings.stretches import Stretch, Stretches, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.algebra.exact.lines import Lines
+from orrery_analytic.algebra.exact.values import as_fraction, exact_cost, numbers_for, one_whole
 from orrery_analytic.algebra.tables import formula, html_table
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError, UnknownNameError
@@ -114,12 +115,21 @@ class Crossover:
         ]
         return "; ".join(f"{text} where {where}" if where else text for text, where in rows) or self.note
 
+    @cached_property
+    def at_powers_of_two(self) -> tuple[sp.Expr, ...]:
+        """In P: the real P at which the two are equal if every P is a power of two, as formulas.
+
+        A quotient, a power of two, or Lambert's W of both real branches, k = 0 and -1, of which those that are real and
+        at least 2 count. Empty where the costs have other parts in P than P and its logarithm, and in other symbols.
+        """
+        return points_at_powers_of_two(self.a.total, self.b.total) if self.symbol.name == "P" else ()
+
     def intervals(self, machine: Any = None, first: Any = None, last: Any = None, **values: Any) -> Stretches:
         """Return the exact stretches over which a, or b, is the cheaper one.
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
         first, last : number, optional
             The range: of n whole bytes from 1, of P whole numbers from 2 to 1024 (at most 2**20), of a parameter real
             numbers from 0.
@@ -260,7 +270,7 @@ def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
     -------
     Crossover
         `.points`, `.conditions`, `.cheaper` in words, `.cases`; `.intervals(machine, P=128)` exact stretches and
-        `.at(machine, P=128)` the numbers. In P there are intervals alone.
+        `.at(machine, P=128)` the numbers. In P there are intervals, and `.at_powers_of_two`.
 
     Raises
     ------

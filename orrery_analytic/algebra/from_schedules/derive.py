@@ -8,9 +8,9 @@ from numbers import Integral, Rational
 
 import sympy as sp
 
-from orrery_analytic.algebra.derivation import NAMES, Derivation, Piece, closed_form, ranges, value_at
-from orrery_analytic.algebra.fronts import Vector, largest, symbolic_time
-from orrery_analytic.algebra.identify import BASIS, basis_of, combine, tabulate
+from orrery_analytic.algebra.from_schedules.closed_forms import NAMES, Derivation, Piece, closed_form, ranges, value_at
+from orrery_analytic.algebra.from_schedules.fronts import Vector, largest, symbolic_time
+from orrery_analytic.algebra.from_schedules.identify import BASIS, basis_of, combine, tabulate
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import LARGEST_SIZE
 from orrery_analytic.errors import QuantityError, ScheduleError, shown

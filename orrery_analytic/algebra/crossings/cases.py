@@ -12,9 +12,8 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.branches import Branch, TooManyBranchesError, branches, jumps
-from orrery_analytic.algebra.exact import UndefinedHereError, exact_value
-from orrery_analytic.algebra.monomials import (
+from orrery_analytic.algebra.exact.branches import MOST_BRANCHES, Branch, TooManyBranchesError, branches, jumps
+from orrery_analytic.algebra.exact.monomials import (
     RANKS,
     holds_over_ranks,
     quotient_of,
@@ -22,6 +21,7 @@ from orrery_analytic.algebra.monomials import (
     sign_over_ranks,
     told_over_ranks,
 )
+from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value
 
 __all__ = ["Case", "closed_cases"]
 
@@ -72,7 +72,8 @@ def closed_cases(a: sp.Expr, b: sp.Expr, x: sp.Symbol) -> tuple[tuple[Case, ...]
     except TooManyBranchesError:
         return (
             (),
-            "maxima with too many branches for a closed form; ask for `formulas` at numbers, or for the intervals",
+            f"no closed form in {x.name} is written down: maxima with more than {MOST_BRANCHES} branches. At numbers "
+            "`intervals` is exact, and `formulas` gives the formula of each border",
         )
     cases, notes = [], []
     for choice in choices:

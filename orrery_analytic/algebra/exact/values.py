@@ -6,6 +6,7 @@ A float is taken as the decimal fraction that it prints as: 2.1e-06 is 21 / 10**
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -15,7 +16,7 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.lines import Lines, indicator, latest, select
+from orrery_analytic.algebra.exact.lines import Lines, indicator, latest, select
 from orrery_analytic.collectives.functions_of_p import OfP
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import LARGEST_COUNT, whole
@@ -23,7 +24,16 @@ from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import is_finite, shown
 
-__all__ = ["SIGNS", "UndefinedHereError", "as_fraction", "exact_cost", "exact_value", "numbers_for", "one_whole"]
+__all__ = [
+    "SIGNS",
+    "UndefinedHereError",
+    "as_fraction",
+    "exact_cost",
+    "exact_value",
+    "numbers_for",
+    "one_whole",
+    "parameters_of",
+]
 
 SIGNS = {
     sp.StrictLessThan: (-1,), sp.LessThan: (-1, 0), sp.StrictGreaterThan: (1,), sp.GreaterThan: (0, 1),
@@ -70,6 +80,28 @@ def one_whole(name: str, value: Any, least: int, largest: int = LARGEST_COUNT) -
     return int(found)
 
 
+def parameters_of(machine: Any) -> Mapping[str, Any]:
+    """Return the numbers of a machine by symbol: of a `Machine`, of its name or path, or of a mapping as it is.
+
+    Raises
+    ------
+    UnknownNameError, FileMissingError, FormatError
+        As `load_machine`.
+    QuantityError
+        For anything else.
+    """
+    if isinstance(machine, str | os.PathLike):
+        from orrery_analytic.machines import load_machine  # needs pydantic
+
+        machine = load_machine(machine)
+    source = getattr(machine, "parameters", {} if machine is None else machine)
+    if not isinstance(source, Mapping):
+        raise QuantityError(
+            f"a machine, its name, or a mapping of symbol names to numbers is allowed, not {shown(machine)}."
+        )
+    return source
+
+
 def numbers_for(costs: tuple[Cost, ...], machine: Any, values: Mapping[str, Any], but: str = "") -> dict[str, Fraction]:
     """Return a fraction for each symbol of some costs except `but`: those of a machine, and `values` before them.
 
@@ -80,9 +112,7 @@ def numbers_for(costs: tuple[Cost, ...], machine: Any, values: Mapping[str, Any]
     QuantityError
         If a number is out of range, or P or n has one in a cost already.
     """
-    source = getattr(machine, "parameters", {} if machine is None else machine)
-    if not isinstance(source, Mapping):
-        raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
+    source = parameters_of(machine)
     if but in values:
         raise QuantityError(f"{but} is what is looked for, and takes no number.")
     needed = {name for cost in costs for name in cost.symbols}

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from orrery_analytic.algebra.exact import SIGNS
+from orrery_analytic.algebra.exact.values import SIGNS
 from orrery_analytic.collectives.rounds import tidy
 from orrery_analytic.cost import evaluate
 from orrery_analytic.symbols import P
@@ -24,6 +24,7 @@ __all__ = [
     "sign_over_ranks",
     "tidied",
     "told_over_ranks",
+    "unguarded",
 ]
 
 RANKS = range(2, 1025)
@@ -144,3 +145,8 @@ def quotient_of(numerator: sp.Expr, denominator: sp.Expr) -> sp.Expr:
     plain = sp.factor_terms(top) / sp.factor_terms(bottom)
     cancelled = sp.cancel(whole) if not whole.has(sp.Max, sp.Min, sp.Piecewise, sp.Function) else whole
     return min((plain, whole, sp.factor_terms(cancelled)), key=lambda e: (sp.count_ops(e), sp.default_sort_key(e)))
+
+
+def unguarded(e: sp.Expr) -> sp.Expr:
+    """Return the formula of an algorithm that is stated for some P only, as it is at these."""
+    return e.replace(lambda f: isinstance(f, sp.Piecewise) and len(f.args) == 1, lambda f: f.args[0].expr)

@@ -1,0 +1,1 @@
+"""What algebra counts with: fractions, lines piece by piece, sums of products, and the branches of maxima."""

@@ -17,7 +17,7 @@ LAB_BROWSER := --no-browser
 endif
 endif
 
-.PHONY: help lab test bench lint docs clean
+.PHONY: help lab test bench lint docs course clean
 
 help:
 	@echo "make lab    open JupyterLab on notebooks/"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench  time what must be fast"
 	@echo "make lint   ruff, mypy and the order of modules"
 	@echo "make docs   build the site in build/docs/html"
+	@echo "make course make the notebooks of the course anew from notebooks/course/source"
 	@echo "make clean  remove what these commands made"
 
 lab: $(VENV)/lab.stamp
@@ -32,7 +33,7 @@ lab: $(VENV)/lab.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest -n 0 -m "browser or latex or openmpi"
+	$(BIN)/python -m pytest -n 0 -m "browser or latex or openmpi or cluster"
 	$(BIN)/python -m pytest -n 0 --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval_sanitize.cfg notebooks
 
 bench: $(VENV)/test.stamp
@@ -49,6 +50,9 @@ docs: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs build/docs/pages build/docs/html
 	$(BIN)/python docs/live.py build/docs/html/live
 	$(BIN)/python docs/check_links.py build/docs/html
+
+course: $(VENV)/test.stamp
+	$(BIN)/python notebooks/course/build.py
 
 clean:
 	rm -rf $(VENV) build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

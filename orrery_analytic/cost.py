@@ -7,15 +7,15 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
-from orrery_analytic.symbols import SYMBOLS, describe
+from orrery_analytic.errors import QuantityError, unknown_name
+from orrery_analytic.symbols import SYMBOLS
+from orrery_analytic.symbols.evaluation import as_floats, compiled, evaluate, in_blocks, is_number, shape_of
 from orrery_analytic.units import is_finite, readable, shown
 
 __all__ = ["TERM_NAMES", "Cost", "evaluate"]
@@ -31,72 +31,44 @@ _COORDINATES = ("P", "n")
 
 
 @lru_cache(maxsize=4096)
-def _function(expressions: tuple[sp.Expr, ...], names: tuple[str, ...]) -> Any:
-    """Return one NumPy function for several expressions; made once for each set of expressions."""
-    return sp.lambdify([sp.Symbol(name, **_assumptions(name)) for name in names], list(expressions), "numpy", cse=True)
+def _sum(expressions: tuple[sp.Expr, ...]) -> sp.Expr:
+    """Return the sum in few steps: common factors taken out, and what multiplies the same part of P and n added up."""
+    return sp.factor_terms(sp.Add(*expressions)).replace(lambda e: e.is_Add, _gathered)
 
 
-def _assumptions(name: str) -> dict[str, bool]:
-    return dict(describe(name).symbol.assumptions0) if name in SYMBOLS else {"positive": True}
+def _gathered(e: sp.Add) -> sp.Expr:
+    coefficients: dict[sp.Expr, list[sp.Expr]] = {}
+    for part in e.args:
+        coefficient, varying = part.as_independent(*(SYMBOLS[name].symbol for name in _COORDINATES), as_Add=False)
+        coefficients.setdefault(varying, []).append(coefficient)
+    return sp.Add(*(sp.Add(*found) * varying for varying, found in coefficients.items()))
 
 
-def evaluate(expressions: Iterable[sp.Expr], values: Mapping[str, Any]) -> list[np.ndarray]:
-    """Return the numbers of several expressions at once, broadcast against each other and all `values`.
+def _seconds(
+    local: Mapping[str, sp.Expr], collective: Mapping[str, sp.Expr], values: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """Return terms in seconds, and the total; those of a collective are 0 at P = 1."""
+    function, needed = compiled((*local.values(), *collective.values()), values)
+    arrays = {name: as_floats(name, value) for name, value in values.items()}
+    names = dict.fromkeys((*(name for name in TERM_NAMES if name in local or name in collective), "total"))
+    any_alone = "P" in arrays and np.any(arrays["P"] == 1)
 
-    Parameters
-    ----------
-    expressions : iterable of SymPy expressions in the package's symbols
-    values : mapping of symbol name to scalar or array
-        SI units (`describe` tells them). Names that no expression holds take part in broadcasting only.
+    def block(part: Mapping[str, np.ndarray]) -> list[Any]:
+        numbers = function(*(part[name] for name in needed))
+        out: dict[str, Any] = dict(zip(local, numbers, strict=False))
+        for name, number in zip(collective, numbers[len(local) :], strict=True):
+            due = np.where(part["P"] == 1, 0.0, number) if any_alone else number
+            out[name] = out[name] + due if name in out else due
+        if "total" not in out:
+            out["total"] = sum(out[name] for name in names if name != "total")
+        return [out[name] for name in names]
 
-    Raises
-    ------
-    UnknownNameError
-        If a symbol of an expression has no value; the message names its meaning and unit.
-    """
-    fixed = tuple(expressions)
-    needed = tuple(sorted({symbol.name for e in fixed for symbol in e.free_symbols}))
-    missing = [name for name in needed if name not in values]
-    if missing:
-        told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
-        raise UnknownNameError(f"no value was given for {told}. Given: {', '.join(values) or 'nothing'}.")
-    arrays = {name: _numbers(name, value) for name, value in values.items()}
-    try:
-        shape = np.broadcast_shapes(*(a.shape for a in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items() if a.ndim)
-        raise QuantityError(f"arrays of these shapes do not broadcast: {shapes}.") from None
-    with np.errstate(all="ignore"):  # np.select computes every branch of a Piecewise, also those that do not hold
-        results = _function(fixed, needed)(*(arrays[name] for name in needed))
-    return [np.broadcast_to(np.asarray(r, dtype=float), shape) for r in results]
-
-
-def _numbers(name: str, value: Any) -> np.ndarray:
-    """Return `value` as floats, since int64 arithmetic would overflow in silence."""
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "iufO" or (array.dtype.kind == "O" and not all(map(_is_number, array.flat))):
-            raise TypeError
-        numbers = array.astype(float)
-    except (TypeError, ValueError, OverflowError):
-        raise QuantityError(f"{name} must be a number or an array of numbers, but {shown(value)} was given.") from None
-    if name == "P":
-        if not np.all(np.isfinite(numbers) & (numbers >= 1) & (numbers == np.floor(numbers))):
-            raise QuantityError(
-                f"P counts ranks: whole numbers of at least 1 are allowed, but {shown(value)} was given."
-            )
-    elif not np.all(numbers >= 0):
-        raise QuantityError(f"{name} must not be negative or NaN, but {shown(value)} was given.")
-    return numbers
-
-
-def _is_number(item: Any) -> bool:
-    return isinstance(item, Real | sp.Number) and not isinstance(item, bool)
+    return dict(zip(names, in_blocks(block, arrays, [shape_of(arrays)] * len(names)), strict=True))
 
 
 def _expression(e: Any, what: str) -> sp.Expr:
     """Return a number or a SymPy expression; never text, which SymPy would run as code."""
-    if isinstance(e, sp.Expr) or (_is_number(e) and is_finite(e)):
+    if isinstance(e, sp.Expr) or (is_number(e) and is_finite(e)):
         return sp.sympify(e)
     raise QuantityError(f"{what} must be a SymPy expression or a finite number, but {shown(e)} was given.")
 
@@ -215,20 +187,19 @@ class Cost:
             If a value is no number, or arrays do not broadcast.
         """
         self._check(values)
-        expressions = [*self.local.values(), *self.collective.values()]
-        numbers = evaluate(expressions, values)
-        shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
-        alone = np.asarray(values.get("P", 2)) == 1
-        out = dict.fromkeys(self.terms, np.zeros(shape))
-        for i, name in enumerate((*self.local, *self.collective)):
-            out[name] = out[name] + (numbers[i] if i < len(self.local) else np.where(alone, 0.0, numbers[i]))
-        out["total"] = np.asarray(sum(out.values()) if out else np.zeros(shape))
-        return out
+        return _seconds(self.local, self.collective, values)
 
     def __call__(self, **values: Any) -> Any:
         """Return the total in seconds: a float for scalars, an array where a value is one (see `values`)."""
-        total = self.values(**values)["total"]
+        total = self._total(values)
         return float(total) if total.ndim == 0 else total
+
+    def _total(self, values: Mapping[str, Any]) -> np.ndarray:
+        self._check(values)
+        local, collective = (
+            {"total": _sum(tuple(part.values()))} if part else {} for part in (self.local, self.collective)
+        )
+        return _seconds(local, collective, values)["total"]
 
     def at(self, machine: Any = None, **values: float) -> Cost:
         """Return the cost with numbers put in: those of a machine, and any symbol by name (P and n too).
@@ -252,7 +223,7 @@ class Cost:
         self._check(values)
         _compare_bands(machine, set(self.symbols).difference(values))
         for name in {*self.symbols, "P"} & set(numbers):
-            if _numbers(name, numbers[name]).ndim:
+            if as_floats(name, numbers[name]).ndim:
                 raise QuantityError(f"{name} can be one number here, but {shown(numbers[name])} was given.")
         given = {
             s: sp.sympify(np.asarray(numbers[s.name]).item()) for s in self.total.free_symbols if s.name in numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from orrery_analytic.decisions import list_collectives
 from orrery_analytic.decisions.fixed import Rules
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.selection.points import Points
 from orrery_analytic.selection.setting import Setting, axis, dimensions
 from orrery_analytic.units import shown
 
@@ -24,25 +26,95 @@ if TYPE_CHECKING:
 __all__ = ["predict"]
 
 
-def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Machine, dict[str, np.ndarray]]:
-    """Return the machine with the single values put in, and the arrays in SI units by key."""
-    from orrery_analytic.machines.keys import MACHINE_KEYS
-    from orrery_analytic.units import to_si
+def _chunked(value: Any) -> bool:
+    """Return whether something is a dask collection, or an xarray one that holds it, without loading dask."""
+    graph = getattr(value, "__dask_graph__", None)
+    return callable(graph) and graph() is not None
 
-    arrays: dict[str, np.ndarray] = {}
+
+def _lazy(name: str, value: Any) -> Any:
+    """Return chunked numbers as a one-dimensional dask array, without computing them."""
+    import dask.array as da
+
+    array = getattr(value, "variable", value)  # of an xarray.DataArray
+    array = getattr(array, "data", array)
+    if not isinstance(array, da.Array) or array.ndim != 1 or array.dtype.kind not in "iuf":
+        kind = f" of {array.ndim} dimensions, {array.dtype}" if isinstance(array, da.Array) else ""
+        raise QuantityError(
+            f"{name} in chunks must be a one-dimensional dask array or xarray.DataArray of numbers, but a "
+            f"{type(value).__name__}{kind} was given."
+        )
+    if np.isnan(array.size):
+        raise QuantityError(f"{name} has chunks of unknown sizes: call its compute_chunk_sizes() first.")
+    if not array.size:
+        raise QuantityError(f"{name} must have at least one number, but none was given.")
+    return array
+
+
+def _in_si(items: Any, key: str) -> np.ndarray:
+    """Return values for a key of the machine in SI units, each checked as the machine file's own."""
+    from orrery_analytic.machines.records import check_value
+
+    # `tolist` so that messages show Python's numbers.
+    plain = items.tolist() if isinstance(items, np.ndarray) else items
+    return np.array([check_value(key, item, bare=True) for item in plain], dtype=float)
+
+
+def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Machine, dict[str, Any]]:
+    """Return the machine with the single values put in, and the arrays in SI units by key; dask arrays stay lazy."""
+    from orrery_analytic.machines.keys import MACHINE_KEYS
+
+    arrays: dict[str, Any] = {}
     single = {}
     for key, value in overrides.items():
-        if dimensions(key, value) == 0:
+        if not _chunked(value) and dimensions(key, value) == 0:
             single[key] = value
             continue
         info = MACHINE_KEYS[choose("key of a machine", key, MACHINE_KEYS)]
-        if info.symbol is None or dimensions(key, value) != 1 or not len(value):
+        if info.symbol is None or (not _chunked(value) and (dimensions(key, value) != 1 or not len(value))):
             allowed = "one value" if info.symbol is None else "one value or a list of them"
             raise QuantityError(f"{key} can be {allowed} here, but {shown(value)} was given.")
-        items = list(value)
-        arrays[key] = np.array([to_si(item, info.unit, key) for item in items])
-        single[key] = items[0]
+        if _chunked(value):
+            arrays[key] = _lazy(key, value).map_blocks(_in_si, key, dtype=float)
+            single[key] = 1.0  # any: the machine must have the key
+        else:
+            arrays[key] = _in_si(value, key)
+            single[key] = next(iter(value))
     return machine.replace(**single), arrays
+
+
+def _block(P: np.ndarray, n: np.ndarray, *values: np.ndarray, points: Points, names: list[str]) -> tuple[Any, ...]:
+    """Return seconds, terms, algorithm and what runs for one chunk."""
+    grid = points.at(P.ravel(), n.ravel(), *(a.ravel() for a in values))
+    missing = np.where(np.isnan(grid.seconds), np.nan, 0.0)
+    names_of = (a.reshape(*a.shape, *(1 for _ in values)) for a in (grid.algorithm, grid.runs))
+    return (
+        grid.seconds,
+        *(grid.terms.get(name, missing) for name in names),
+        *(np.broadcast_to(a, grid.seconds.shape) for a in names_of),
+    )
+
+
+def _in_chunks(points: Points, axes: Mapping[str, Any]) -> tuple[Any, dict[str, Any], Any, Any]:
+    """Return the variables of `predict` as chunked arrays that nothing has computed yet: one task a chunk."""
+    import xarray as xr
+    from dask.array import PerformanceWarning
+
+    names = points.terms()
+    with warnings.catch_warnings():
+        # The chunks of a product are more than those of its factors: that is meant.
+        warnings.simplefilter("ignore", PerformanceWarning)
+        made = xr.apply_ufunc(
+            _block,
+            *(xr.Variable((dim,), data) for dim, data in axes.items()),
+            kwargs={"points": points, "names": names},
+            dask="parallelized",
+            output_core_dims=[()] * (len(names) + 3),
+            output_dtypes=[float] * (len(names) + 1) + [object] * 2,
+        )
+    seconds, *terms, algorithm, runs = (variable.transpose(*axes).data for variable in made)
+    first = (slice(None), slice(None), *(0 for _ in points.keys))
+    return seconds, dict(zip(names, terms, strict=True)), algorithm[first], runs[first]
 
 
 def predict(
@@ -74,7 +146,8 @@ def predict(
     collective : str
         One of `list_collectives`.
     P : int or 1-D array
-        Numbers of ranks.
+        Numbers of ranks. P, n and arrays of `overrides` may be chunked: dask arrays, or xarray.DataArray that hold
+        them. Nothing is computed then until it is asked for (see Notes).
     n : int or 1-D array
         Bytes, in the convention of the OSU micro-benchmarks: the vector of allreduce, bcast, reduce, scan; one rank's
         block of allgather, gather, scatter; one pair's block of alltoall; the total of reduce_scatter.
@@ -109,7 +182,18 @@ def predict(
     UnknownNameError
         For a name that is not there, or a symbol that the machine file has no number for.
     QuantityError
-        For numbers out of range.
+        For numbers out of range; in chunks, when the chunk that holds them is computed.
+
+    Notes
+    -----
+    Where anything is chunked, every variable is: its chunks are the products of those given, and what is not chunked
+    is one chunk. Tasks pickle, and run on a cluster of dask.distributed as they are; dask is an extra (``scale``). The
+    numbers are those of the same call without chunks. Two things differ, since they would need all of P and n at once:
+    all terms that any algorithm of the collective has are there, zero where none has them; and a chunked coordinate
+    has no index (``.compute().set_xindex("n")`` makes one, for `sel`).
+
+    Formulas are for one byte and more. At n = 0 the messages are charged, though most of Open MPI's collectives return
+    at once from a call without elements: `select(...).note` says where.
     """
     import xarray as xr
 
@@ -126,44 +210,27 @@ def predict(
         itemsize=itemsize, commutative=commutative, library=library, in_place=in_place, rank=rank, pinned=pinned,
         gdr_limit=gdr_limit,
     )  # fmt: skip
-    ranks, sizes = axis("P", P), axis("n", n)
-    chosen, index, found = setting.plans(ranks[:, None], sizes[None, :], algorithm)
-
-    shape = (ranks.size, sizes.size, *(a.size for a in arrays.values()))
-    parameters: dict[str, Any] = dict(machine.parameters)
-    for i, (key, values) in enumerate(arrays.items()):
-        info = MACHINE_KEYS[key]
-        along = values.reshape(1, *(-1 if i == j else 1 for j in range(len(arrays))))
-        parameters[str(info.symbol)] = 1 / along if info.inverse else along
-    terms: dict[str, np.ndarray] = {}
-    total = np.full(shape, np.nan)
-    grid_P, grid_n = np.broadcast_arrays(ranks[:, None], sizes[None, :])
-    for i, plan in enumerate(found):
-        cost = setting.cost(plan)
-        if cost is None:
-            continue
-        here = index == i
-        points = (-1, *(1 for _ in arrays))
-        given = {name: parameters[name] for name in cost.symbols if name in parameters}
-        parts = cost.values(P=grid_P[here].reshape(points), n=grid_n[here].reshape(points), **given)
-        for name, value in parts.items():
-            where = total if name == "total" else terms.setdefault(name, np.full(shape, np.nan))
-            where[here] = value
-    for value in terms.values():
-        value[np.isnan(value) & ~np.isnan(total)] = 0.0  # a term that an algorithm does not have
+    ranks, sizes = (_lazy(k, v) if _chunked(v) else axis(k, v) for k, v in (("P", P), ("n", n)))
+    points = Points(setting, algorithm, tuple(arrays))
     dims = {key: f"machine_{key}" if key in TERM_NAMES else key for key in arrays}
-    names = ("P", "n", *dims.values())
-    variables: dict[str, Any] = {"seconds": (names, total, {"units": "s", "long_name": f"time of {collective}"})}
-    for name in (t for t in TERM_NAMES if t in terms):
-        variables[name] = (names, terms[name], {"units": "s", "long_name": name.replace("_", " ")})
-    variables["algorithm"] = (("P", "n"), chosen.astype(object), {"long_name": f"choice of {setting.about['rules']}"})
-    variables["runs"] = (("P", "n"), np.array([str(p) for p in found], dtype=object)[index])
-    coordinates = {
-        "P": ("P", ranks, {"units": "1", "long_name": "ranks"}),
-        "n": ("n", sizes, {"units": "B", "long_name": "message size"}),
-        **{
-            dims[key]: (dims[key], a, {"units": MACHINE_KEYS[key].unit, "long_name": MACHINE_KEYS[key].meaning})
-            for key, a in arrays.items()
-        },
+    axes = {"P": ranks, "n": sizes, **{dims[key]: values for key, values in arrays.items()}}
+    lazy = {name for name, values in axes.items() if _chunked(values)}
+    seconds, terms, chosen, runs = _in_chunks(points, axes) if lazy else points.at(ranks, sizes, *arrays.values())
+    about: dict[str, tuple[str, str]] = {"P": ("1", "ranks"), "n": ("B", "message size")}
+    about |= {dims[key]: (MACHINE_KEYS[key].unit, MACHINE_KEYS[key].meaning) for key in arrays}
+    variables: dict[str, Any] = {
+        "seconds": (tuple(axes), seconds, {"units": "s", "long_name": f"time of {collective}"}),
+        **{k: (tuple(axes), v, {"units": "s", "long_name": k.replace("_", " ")}) for k, v in terms.items()},
+        "algorithm": (("P", "n"), chosen, {"long_name": f"choice of {setting.about['rules']}"}),
+        "runs": (("P", "n"), runs),
     }
-    return xr.Dataset(variables, coordinates, attrs=setting.about)
+    coordinates = {
+        name: xr.Variable((name,), values, {"units": about[name][0], "long_name": about[name][1]})
+        for name, values in axes.items()
+    }
+    indexed = {name: values for name, values in coordinates.items() if name not in lazy}
+    data = xr.Dataset(variables, indexed, attrs=setting.about)
+    # An index would hold all of a coordinate in memory.
+    return (
+        data.assign_coords(xr.Coordinates({k: coordinates[k] for k in axes if k in lazy}, indexes={})) if lazy else data
+    )

@@ -5,9 +5,10 @@ import pytest
 import sympy as sp
 
 import orrery_analytic as oa
-from orrery_analytic.cost import TERM_NAMES, Cost, _function, evaluate
+from orrery_analytic.cost import TERM_NAMES, Cost, evaluate
 from orrery_analytic.errors import OrreryError, QuantityError, UnknownNameError
 from orrery_analytic.symbols import P, alpha, beta, gamma, n, t_call
+from orrery_analytic.symbols.evaluation import _function
 
 RING = Cost(
     validity="every P",

@@ -164,3 +164,8 @@ def test_allgatherv_and_alltoallv_cost_as_their_twins():
         assert not np.isnan(oa.predict("example", collective, [2, 7, 64, 600], SIZES).seconds.values).any()
     assert "default" in oa.list_algorithms("allgatherv")
     assert "recursive_doubling" not in oa.list_algorithms("allgatherv")
+
+
+def test_every_value_of_an_override_is_checked_as_the_first():
+    with pytest.raises(QuantityError, match="bandwidth = 0 must be more than zero"):
+        oa.predict("example", "bcast", 4, 8, bandwidth=["1 GB/s", 0])

@@ -7,7 +7,6 @@ import pytest
 import sympy as sp
 
 import orrery_analytic as oa
-from orrery_analytic import cost as cost_module
 from orrery_analytic import symbols
 from orrery_analytic.collectives.registry import beyond_openmpi
 from orrery_analytic.decisions import ALGORITHMS, SUBSTITUTIONS, RuleFile, runs
@@ -23,6 +22,7 @@ from orrery_analytic.selection import (
     sample_sizes,
     seconds_of,
 )
+from orrery_analytic.symbols import evaluation
 
 EXAMPLE = oa.load_machine("example")
 SIZES = np.array([0, 1, 3, 4, 5, *(2**k for k in range(3, 31, 3)), 370727, 370728, 10**6, 12345677])
@@ -103,8 +103,8 @@ def test_terms_and_total_are_piecewise_and_agree():
 def test_no_nested_piecewise_is_ever_computed(monkeypatch):
     cost = oa.selected_cost("allreduce", P=300)
     computed = []
-    original = cost_module._function
-    monkeypatch.setattr(cost_module, "_function", lambda e, names: computed.append(e) or original(e, names))
+    original = evaluation._function
+    monkeypatch.setattr(evaluation, "_function", lambda e, names: computed.append(e) or original(e, names))
     small = cost(n=np.array([1.0, 4095.0]), **numbers(cost))
     assert (small > 0).all()
     one_piece = len(computed)
@@ -342,6 +342,7 @@ def test_a_map_has_200_by_200_points_unless_told():
 
 def test_a_picture_of_a_map():
     from orrery_analytic import plots
+    from orrery_analytic.plots.style import algorithm_styles, paler
 
     found = oa.choice_map(EXAMPLE, "reduce", P=[2, 3, 8, 40, 300], n=2 ** np.arange(0, 26, 2), rules="4.0",
                           candidates=["linear", "binomial"])  # fmt: skip
@@ -353,6 +354,9 @@ def test_a_picture_of_a_map():
     colours = [{(p.get_facecolor(), p.get_hatch()) for p in ax.patches} for ax in axes[:3]]
     assert len(colours[0]) == len(set(found.regions("library").choice.tolist()))
     assert colours[0] & colours[2]  # binomial looks the same in both
+    curve = algorithm_styles(["binomial"])[0]["color"]
+    patches = {patch.get_label(): patch for patch in axes[0].figure.legends[0].get_patches()}
+    assert patches["binomial"].get_facecolor()[:3] == pytest.approx(paler(curve, 0.52))
     legend = {text.get_text() for text in axes[0].figure.legends[0].get_texts()}
     assert {"binomial", "no formula"} <= legend
     alone = plots.figure()[1]

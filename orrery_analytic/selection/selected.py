@@ -113,6 +113,9 @@ class SelectedCost(Cost):
                 out[name][here] = part
         return out
 
+    def _total(self, values: Mapping[str, Any]) -> np.ndarray:
+        return self.values(**values)["total"]
+
     def at(self, machine: Any = None, **values: float) -> Cost:
         """Return the cost with numbers put in (see `Cost.at`); with a number for n, that of its piece alone."""
         self._check(values)

@@ -99,6 +99,39 @@ def test_problems_are_warnings_and_attributes() -> None:
     assert "10 more lines" in str(caught[20].message)
 
 
+def test_an_empty_text_is_no_path() -> None:
+    for text in ("", "  "):
+        with pytest.raises(FormatError, match="empty text is no log"):
+            read(text)
+
+
+@pytest.mark.parametrize(
+    ("head", "broken"),
+    [
+        (LATENCY, "1 x\n"),
+        ("# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n0 1000 2.50 0.00\n", "1 x\n"),
+        ("size,time,algbw\n8,5.0,0.1\n", "8,x,1\n"),
+        ("highest\n1200\n", "1x\n"),
+        ("# size count type time algbw busbw\n8 2 float 5.0 0.1 0.2 0\n", "8 2 float 1\n"),
+    ],
+)
+def test_reading_stops_where_nothing_is_a_log_any_more_and_names_the_line(head: str, broken: str) -> None:
+    with pytest.warns(LogWarning) as caught:
+        table = read(head + broken * 30_000)
+    last = table.attrs["warnings"][-1]
+    assert "lines that cannot be read stand above this one" in last.text
+    assert len(table) <= 3
+    assert 10_000 < last.line < 10_500
+    assert f"the last is line {last.line}" in str(caught[-1].message)
+
+
+def test_lines_that_another_format_reads_stop_nobody() -> None:
+    imb = "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n" + "8 1000 2.50 3.20\n" * 12_000
+    table = read(imb + LATENCY)
+    assert len(table) == 12_000 + len(MICROSECONDS)
+    assert table.attrs["warnings"] == []
+
+
 @pytest.mark.parametrize("line", ["[" * 3000, "9" * 3000, " " * 3000, "mpirun osu_ " * 300, "\x1b[0" * 800])
 def test_long_lines_are_noise(line: str) -> None:
     with pytest.warns(LogWarning) if line[0] == "9" else contextlib.nullcontext():

@@ -500,3 +500,72 @@ def test_a_broken_value_is_told_and_never_shifts_the_others() -> None:
     assert points(table) == us((1, 2.5), (4, 3.5), (8, 999.5))
     assert table["max_seconds"].isna().tolist() == [False, True, False]
     assert [message.split(":")[0] for message in messages] == [f"<text>, line {line}" for line in (4, 5, 6)]
+
+
+@pytest.mark.parametrize("end", ["", "\r"])
+def test_a_long_table_is_read_as_its_rows_are(end: str) -> None:
+    rows = [f"{size}   {1 + size / 7:.2f}{end}" for size in range(5000)]
+    rows[3000], rows[4000] = "12 x", "7  1.00"
+    table, caught = read_warned("\n".join([*LATENCY.splitlines()[:2], *rows]) + "\n")
+    expected = [row.split() for row in rows if row != "12 x"]
+    assert points(table) == [(float(size), float(time) / 1e6) for size, time in expected]
+    assert list(table["line"]) == [3 + at for at, row in enumerate(rows) if row != "12 x"]
+    assert [text.split(": ")[0] for text in caught] == ["<text>, line 3003", "<text>, line 4003"]
+
+
+def test_a_long_table_that_is_cut() -> None:
+    table, caught = read_warned(LATENCY + "8192 11.25\n" * 500 + "8192 1")
+    assert len(table) == 503
+    assert "line 506: row breaks off" in caught[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "column", "value"),
+    [
+        ("# Size Latency (ms)", "seconds", 1.5e-3),
+        ("# Size Latency (s)", "seconds", 1.5),
+        ("# Size Bandwidth (GB/s)", "bandwidth_bytes_per_s", 1.5e9),
+        ("# Size Bandwidth (MiB/s)", "bandwidth_bytes_per_s", 1.5 * 2**20),
+    ],
+)
+def test_another_unit_is_converted(header: str, column: str, value: float) -> None:
+    table = read(f"# OSU MPI Latency Test v5.9\n{header}\n8 1.50\n16 1.50\n32 1.50\n")
+    assert list(table[column]) == pytest.approx([value] * 3, rel=1e-15)
+    assert list(table["size"]) == [8, 16, 32]
+
+
+def test_each_column_has_its_own_unit() -> None:
+    head = "# OSU MPI Allreduce Latency Test v5.9\n# Size Avg Latency(ms) Min Latency(us) Max Latency(s) Iterations\n"
+    row = read(f"{head}8 1.50 20.00 3.00 100\n").iloc[0]
+    expected = [1.5e-3, 2e-5, 3.0, 100]
+    assert list(row[["seconds", "min_seconds", "max_seconds", "iterations"]]) == pytest.approx(expected)
+
+
+def test_the_unit_of_a_header_holds_for_all_times_of_a_row() -> None:
+    row = read("# OSU MPI Allreduce Latency Test v5.9\n# Size Avg Latency(ms)\n8 1.50 1.00 3.00 100\n").iloc[0]
+    assert list(row[["seconds", "min_seconds", "max_seconds", "iterations"]]) == pytest.approx(
+        [1.5e-3, 1e-3, 3e-3, 100]
+    )
+
+
+@pytest.mark.parametrize("header", ["# Size Latency (GB/s)", "# Size Bandwidth (ms)", "# Size Bandwidth (gbps)"])
+def test_under_a_unit_of_something_else_nothing_is_read(header: str) -> None:
+    with pytest.raises(FormatError, match=r"the unit \(.*\) is not known: under it no row is read"):
+        read(f"# OSU MPI Latency Test v5.9\n{header}\n8 1.50\n")
+
+
+@pytest.mark.parametrize("family", ["NCCL", "XCCL-CUDA"])
+def test_libraries_for_devices_take_device_buffers(family: str) -> None:
+    allreduce = read(f"# OSU {family} Allreduce Latency Test v7.5\n# Size Avg Latency(us)\n8 1.50\n")
+    latency = read(f"# OSU {family} Latency Test v7.5\n# Size Latency (us)\n8 1.50\n")
+    assert [only(table, "buffers") for table in (allreduce, latency)] == ["device", "device"]
+    assert [only(table, "collective") for table in (allreduce, latency)] == ["allreduce", "p2p"]
+    assert only(latency, "ranks") == 2
+
+
+def test_values_that_cannot_be_are_missing() -> None:
+    head = "# OSU MPI Bcast Latency Test v5\n# Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n"
+    table, caught = read_warned(head + "8 2.00 1.00 3.00 -5\n16 2.00 1.00 3.00 1e400\n")
+    assert points(table) == us((8, 2), (16, 2))
+    assert table["iterations"].isna().all()
+    assert "a value is negative" in caught[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 
 from orrery_analytic.errors import FormatError
@@ -24,10 +26,12 @@ from orrery_analytic.logs import (
     probe,
 )
 from orrery_analytic.logs.refused import refusal
-from orrery_analytic.logs.table import COLUMNS, LogWarning, Problem, Reader, Reading, frame, warn
-from orrery_analytic.logs.text import excerpt, load, to_lines
+from orrery_analytic.logs.table import COLUMNS, Block, LogWarning, Problem, Reader, Reading, frame, warn
+from orrery_analytic.logs.text import Lines, excerpt, load, strip_prefix, to_lines
 
 __all__ = ["COLUMNS", "LogWarning", "Problem", "read"]
+
+_ROW = re.compile(r"\s*\d{1,19}(?:\s+\d{1,19}(?:\.\d{1,19})?){0,12}\s+\d{1,15}\.\d{1,19}\s*")
 
 # A format is a module with a READER; the order does not matter.
 _READERS: tuple[Reader, ...] = (
@@ -77,8 +81,10 @@ def read(source: object) -> pd.DataFrame:
     lines = to_lines(text)
     with _no_collection():
         readings = [(reader, reading) for reader in _READERS for reading in reader.read(name, text, lines)]
+        readings = [_again(name, lines, reader, reading, readings) for reader, reading in readings]
     blocks = [block for _, reading in readings for block in reading.blocks]
     problems = _problems([reading for _, reading in readings])
+    problems = sorted([*_without_title(lines, blocks, problems), *problems])
     if not blocks:
         seen = [(reader.name, reading.seen) for reader, reading in readings if reading.seen]
         recognised = [f"{format_} (line {place.line}: {place.text})" for format_, place in seen]
@@ -87,6 +93,26 @@ def read(source: object) -> pd.DataFrame:
     table.attrs["warnings"] = problems
     warn(name, problems, stacklevel=2)
     return table
+
+
+def _again(
+    name: str, lines: Lines, reader: Reader, reading: Reading, readings: list[tuple[Reader, Reading]]
+) -> tuple[Reader, Reading]:
+    """Have a reader that gave up look again, without the lines that others could read: those do not count."""
+    if not reading.stopped:
+        return reader, reading
+    others = {line for _, other in readings if other is not reading for line in _lines_of(other)} - {
+        *_lines_of(reading)
+    }
+    if others.isdisjoint(problem.line for problem in reading.problems):
+        return reader, reading
+    left = Lines("" if number in others else line for number, line in enumerate(lines, 1))
+    return reader, reader.read(name, left.text, left)[0]
+
+
+def _lines_of(reading: Reading) -> list[int]:
+    """Return the lines that were read."""
+    return np.concatenate([block.lines for block in reading.blocks]).tolist() if reading.blocks else []
 
 
 @contextmanager
@@ -106,14 +132,26 @@ def _problems(readings: Sequence[Reading]) -> list[Problem]:
     lines = {problem.line for reading in readings for problem in reading.problems}
     claimed: dict[int, int] = {}
     for at, reading in enumerate(readings if lines else ()):
-        claimed.update((line, at) for block in reading.blocks for line in lines.intersection(block.lines))
+        claimed.update(dict.fromkeys(lines.intersection(_lines_of(reading)), at))
     # Where nobody read a line, he knows best who read others.
     for at in sorted(range(len(readings)), key=lambda at: not readings[at].blocks):
         for problem in readings[at].problems:
             claimed.setdefault(problem.line, at)
-    return sorted(
-        problem for at, reading in enumerate(readings) for problem in reading.problems if claimed[problem.line] == at
-    )
+    kept = [problem for at, each in enumerate(readings) for problem in each.problems if claimed[problem.line] == at]
+    counted = {claimed[problem.line] for problem in kept}
+    stops = [each.stopped for at, each in enumerate(readings) if each.stopped and (each.blocks or at in counted)]
+    return sorted(kept + stops)
+
+
+def _without_title(lines: Lines, blocks: Sequence[Block], problems: Sequence[Problem]) -> list[Problem]:
+    """Name rows of numbers above the first table: no reader knows whose they are."""
+    first = min((int(min(block.lines)) for block in blocks), default=1)
+    named = {problem.line for problem in problems}
+    return [
+        Problem(at, f"a row without its title or header above it: {excerpt(text)}")
+        for at, text in enumerate(islice(lines, first - 1), 1)
+        if at not in named and _ROW.fullmatch(strip_prefix(text))
+    ]
 
 
 def _nothing_in(name: str, lines: list[str], recognised: list[str], problems: list[Problem]) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 from orrery_analytic.logs.matrices import Matrix, place
 from orrery_analytic.logs.osu_headers import memory
-from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, read_lines
+from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, plain, read_lines
 from orrery_analytic.logs.table import Reader, Reading
-from orrery_analytic.logs.text import strip_prefix
+from orrery_analytic.logs.text import Lines, strip_prefix
 
 __all__ = ["READER"]
 
@@ -119,6 +119,20 @@ class _Parser(Notes):
         elif self.matrix or self.unit:
             self.numbers(words, cut)
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        if self.matrix:
+            return self.matrix.many(chunk)
+        if not self.unit or self.titled[0]:
+            return 0
+        values = plain(chunk, 2)
+        if rows := len(values):
+            size, bandwidth = values.T
+            self.above = strip_prefix(chunk[rows - 1][1]).split()
+            columns = (size, size, bandwidth * _FACTORS[self.unit])
+            self.rows.many([at for at, _ in chunk[:rows]], dict(zip(_UNTIMED, columns, strict=True)))
+        return rows
+
     def numbers(self, words: list[str], cut: bool) -> None:
         """Take a line of a matrix, or of a table of sizes and bandwidths."""
         if self.matrix:
@@ -194,7 +208,7 @@ def _may_hold(text: str) -> bool:
     return "bandwidthTest-" in text or "Transfer Size (Bytes)" in text or ("P2P" in text and "Matrix" in text)
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     return read_lines(_Parser(), lines)
 
 

@@ -8,6 +8,7 @@ Sendrecv counts the bytes of both directions, Exchange of all four messages; so 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orrery_analytic.logs.osu_headers import memory
-from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, read_lines
+from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, out_of_range, plain, read_lines
 from orrery_analytic.logs.table import Reader, Reading
-from orrery_analytic.logs.text import strip_prefix
+from orrery_analytic.logs.text import Lines, strip_prefix
 
 __all__ = ["READER"]
 
@@ -46,6 +47,7 @@ _MICROSECONDS = 1e6
 _MB, _MIB = 1e6, 2.0**20
 _OLD = re.compile(r"[234]\.")
 _RANGE = ("min_seconds", "max_seconds", "seconds")
+_OUTSIDE = "the mean does not lie between the least and the most"
 # Without a header: columns by how many there are.
 _USUAL = {
     4: ("size", "iterations", "seconds", "bandwidth_bytes_per_s"),
@@ -53,6 +55,7 @@ _USUAL = {
     6: ("size", "iterations", *_RANGE, "bandwidth_bytes_per_s"),
 }
 _BARRIER = ("iterations", *_RANGE)
+_SHORTEST = len("# OSU x")
 _VERSION = re.compile(r"# *Intel ?\(R\) MPI Benchmarks? (\S{1,20}?),? ")
 _TITLE = re.compile(r"# ?Benchmarking (?:Multi-)?(\w{1,60})")
 _RANKS = re.compile(r"# #processes ?= ?(\d{1,9})\b")
@@ -89,15 +92,15 @@ class _Parser(Notes):
 
     def close(self) -> None:
         """End a table; its rows say in which unit their bandwidth is."""
-        if self.rows.rows:
+        if self.rows:
             self.title = (0, "", self.title[2])
             counted = _COUNTED.get(str(self.rows.constants.get("collective")), 1)
             printed = {name: np.array(values) for name, values in self.rows.columns().items() if name in _KEPT}
             unit = _unit(printed, counted, self.version)
             scales = {**_SCALES, "bandwidth_bytes_per_s": 1 / unit}
             columns = {name: values / scales.get(name, _MICROSECONDS) for name, values in printed.items()}
-            columns["n"] = columns.get("size", np.zeros(len(self.rows.lines)))
-            self.rows.close(self.reading, columns)
+            columns["n"] = columns.get("size", np.zeros(len(next(iter(columns.values())))))
+            self.rows.close(self.reading, columns=columns)
 
     def tell(self, **constants: Any) -> None:
         """Add to what holds for the rows below."""
@@ -118,8 +121,9 @@ class _Parser(Notes):
             return
         flat = " ".join(words)[:200]
         if flat[0] == "#" and not flat[1:2].isalpha():
-            self.comment(flat)
-        elif "#repetitions" in words or "[usec]" in flat:
+            if len(flat) >= _SHORTEST:
+                self.comment(flat)
+        elif ("#repetitions" in words or "[usec]" in flat) and "#iterations" not in words:
             self.header(words)
         elif self.leaves():
             self.stop()
@@ -127,6 +131,21 @@ class _Parser(Notes):
             not self.elsewhere and self.known and (words[0][0].isdecimal() or len(words) > 3) and looks_like_row(words)
         ):
             self.problem("looks like a row, but it does not begin with a size")
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        names = self.names
+        if self.elsewhere or len({*names}) < max(len(names), 1):
+            return 0
+        values = plain(chunk, len(names))
+        if rows := len(values):
+            columns = dict(zip(names, values.T, strict=True))
+            if {*_RANGE} <= {*names}:
+                least, most, mean = (columns[name] for name in _RANGE)
+                self.problems(_OUTSIDE, (chunk[at] for at in out_of_range(mean, least, most)))
+            self.above = strip_prefix(chunk[rows - 1][1]).split()
+            self.rows.many([at for at, _ in chunk[:rows]], columns)
+        return rows
 
     @property
     def known(self) -> bool:
@@ -219,7 +238,10 @@ class _Parser(Notes):
         if {*_RANGE} <= {*names}:
             least, most = values[names.index("min_seconds")], values[names.index("max_seconds")]
             if main < least or main > most:
-                self.problem("the mean does not lie between the least and the most")
+                self.problem(_OUTSIDE)
+        if min(values) < 0:
+            self.problem("a value is negative")
+            values = [value if value >= 0 else math.nan for value in values]
         self.above = words
         self.rows.add(self.at, names, values[: len(names)])
 
@@ -245,7 +267,7 @@ def _may_hold(text: str) -> bool:
     return any(sign in text for sign in ("#repetitions", "[usec]", "# Benchmarking", "MPI Benchmark"))
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     return read_lines(_Parser(), lines)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from orrery_analytic.logs.rows import Notes, cut_short, looks_like_row, number
+from orrery_analytic.logs.rows import Notes, cut_short, looks_like_row, number, plain
 from orrery_analytic.logs.table import Block, Reading
+from orrery_analytic.logs.text import strip_prefix
 
 __all__ = ["UNITS", "Matrix", "Places", "place"]
 
@@ -114,6 +115,18 @@ class Matrix:
         self.cells(words[0] if begin == 1 else " ".join(words[:begin]), cells[:width], notes)
         self.above = cells
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        width = len(self.labels)
+        values = plain(chunk, width + 1)[:, 1:] if width else ()
+        if rows := len(values):
+            words = [strip_prefix(line).split() for _, line in chunk[:rows]]
+            self.above = words[-1][1:]
+            self.lines.extend(at for at, _ in chunk[:rows] for _ in range(width))
+            self.values.extend(np.ravel(values).tolist())
+            self.ends.extend((row[0], at) for row in words for at in range(width))
+        return rows
+
     def cells(self, label: str, cells: Sequence[str], notes: Notes) -> None:
         """Take the cells of a row; those without a number were not measured."""
         if plain := _plain(cells):  # as nearly all are
@@ -138,10 +151,12 @@ class Matrix:
         """Hand over the cells, if there are any."""
         if not self.values:
             return
-        told = {end: self.told(*end) for end in set(self.ends)}
-        texts = zip(*map(told.__getitem__, self.ends), strict=True)
+        places = dict.fromkeys(self.ends)
+        told = np.array([self.told(*end) for end in places], dtype=object)
+        numbers = {end: at for at, end in enumerate(places)}
+        which = np.fromiter(map(numbers.__getitem__, self.ends), dtype=np.int64, count=len(self.ends))
         column, scale = UNITS[self.unit]
-        columns: dict[str, Any] = dict(zip(_ENDS, texts, strict=True))
+        columns: dict[str, Any] = dict(zip(_ENDS, told[which].T, strict=True))
         columns[column] = np.array(self.values) * scale
         reading.blocks.append(Block(self.lines, columns, self.constants))
 

@@ -6,17 +6,20 @@ out-of-place and of the in-place result.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from orrery_analytic.logs.nccl_points import Point, Run, block
+import numpy as np
+
+from orrery_analytic.logs.csv_cells import in_turn, split, table, value, values
+from orrery_analytic.logs.nccl_points import Point, Points, Run, block
 from orrery_analytic.logs.rows import number
-from orrery_analytic.logs.table import Problem, Reader, Reading
-from orrery_analytic.logs.text import excerpt, strip_prefix
+from orrery_analytic.logs.table import Problem, Reader, Reading, chunks
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
 
@@ -37,11 +40,15 @@ _ROLES = (
     ("collective", re.compile(r"collective|^name|^test|operation|^algo")),
     ("ranks", re.compile(r"ranks|gpus|nproc|worldsize")),
 )
+_DIGIT = re.compile(r"\d")
+_TIME = re.compile(r"time|latency", re.IGNORECASE)
+_TRUE = {"1", "true", "yes", "in-place", "inplace"}
 _TWICE = {"time", "algbw", "busbw", "wrong"}
 _UNITS = {"us": 1e6, "ms": 1e3, "ns": 1e9, "s": 1.0}
 _UNIT = re.compile(r"(?:time|latency)[ _]?[(\[]?(us|ms|ns|s)[)\]]?(?:\.\d+)?$")
 _PLACE = re.compile(r"(?P<out>oop|outofplace)|(?P<within>^ip|inplace)")
 _SIGNS = ("algbw", "busbw", "alg_bw", "bus_bw", "bus bw", "bus bandwidth", "algorithm bandwidth")
+_SIGN = re.compile("|".join(_SIGNS), re.IGNORECASE)
 _DELIMITERS = (",", ";", "\t")
 _TOLD = ("count", "datatype", "reduction", "root", "in_place", "collective", "ranks", "gpus_per_rank")
 _GIGA = 1e9
@@ -68,9 +75,11 @@ def _column(name: str, seen: set[tuple[str, bool]]) -> _Column:
     return _Column(role, in_place, _UNITS[unit[1]] if unit else 1e6)
 
 
-def _columns(cells: Sequence[str]) -> list[_Column]:
-    """Return the columns that a header names, [] if the cells are none: it has a size, a time and a bandwidth."""
+@lru_cache(maxsize=256)
+def _columns(text: str, delimiter: str) -> list[_Column]:
+    """Return the columns that a header names, [] if it is none: it has a size, a time and a bandwidth."""
     columns: list[_Column] = []
+    cells = split(text, delimiter) if _TIME.search(text) else []
     for cell in cells:
         columns.append(_column(cell, {(column.role, column.in_place) for column in columns}))
     roles = {column.role for column in columns}
@@ -108,6 +117,7 @@ def _results(columns: Sequence[_Column]) -> list[_Result]:
 @dataclass
 class _Parser:
     reading: Reading = field(default_factory=Reading)
+    columns: Sequence[_Column] = ()
     delimiter: str = ","
     width: int = 0
     nodes_unnamed: bool = False
@@ -115,7 +125,7 @@ class _Parser:
     told: list[int] = field(default_factory=list)
     """Where the values of `_TOLD` stand in a row; -1 as in a result."""
     results: list[_Result] = field(default_factory=list)
-    points: list[Point] = field(default_factory=list)
+    points: Points = field(default_factory=Points)
     test: tuple[str, str, str] = ("", "", "")
     """Collective, ranks and GPUs a rank, as the rows above say them."""
 
@@ -123,29 +133,71 @@ class _Parser:
         """End a table: its rows become a block."""
         if self.points:
             collective, ranks, each = self.test
-            total = _value(ranks) * (_value(each) if _value(each) > 0 else 1)
+            total = value(ranks) * (value(each) if value(each) > 0 else 1)
             known = total >= 1 and total.is_integer()
             self.reading.blocks.append(block(self.points, Run(collective[:40], ranks=total if known else math.nan)))
-        self.points = []
+        self.points = Points()
 
     def line(self, number_: int, line: str) -> None:
         """Take a line."""
         low = "" if line[:1].isdecimal() else line.lower()
-        if "{" not in low and any(sign in low for sign in _SIGNS):
+        if ("alg" in low or "bus" in low) and "{" not in low and _SIGN.search(low):
             text = strip_prefix(line).lstrip("# ")
             for delimiter in _DELIMITERS:
-                if text.count(delimiter) > 1 and (columns := _columns(_cells(text, delimiter))):
+                if text.count(delimiter) > 1 and (columns := _columns(text, delimiter)):
                     self.header(columns, delimiter)
                     self.reading.seen = self.reading.seen or Problem(number_, excerpt(line))
                     return
-        if self.width and line.count(self.delimiter) > 1:
+        if self.width and line.count(self.delimiter) > 1 and _DIGIT.search(line):
             bare = line.partition(self.delimiter)[0].isdecimal()
-            self.row(number_, line, _cells(line if bare else strip_prefix(line), self.delimiter))
+            self.row(number_, line, split(line if bare else strip_prefix(line), self.delimiter))
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take lines all at once, if each is a row in full of the test above it; return how many they are."""
+        width = self.width + self.nodes_unnamed if self.width else 0
+        first = split(chunk[0][1], self.delimiter)
+        if not width or len(first) != width or not value(first[self.at["size"]]) >= 0:
+            return 0
+        rows = table([line for _, line in chunk], self.delimiter, width)
+        if not rows:
+            return 0
+        if self.nodes_unnamed:
+            del rows[2]
+        rows.append([""] * len(chunk))  # for what is not there
+        told = dict(zip(_TOLD, (rows[place] for place in self.told), strict=True))
+        tests = set(zip(told["collective"], told["ranks"], told["gpus_per_rank"], strict=True))
+        size = values(rows[self.at["size"]])
+        times = [values(rows[result.time]) / result.units_per_second for result in self.results]
+        if len(tests) > 1 or not all((time >= 0).all() for time in times) or not ((size >= 0) & (size % 1 == 0)).all():
+            return 0
+        test = tests.pop()
+        if test != self.test:
+            self.close()
+            self.test = test
+        each: dict[str, Any] = {
+            "line": [number_ for number_, _ in chunk],
+            "size": size,
+            "elements": values(told["count"]),
+            "datatype": [text[:20] for text in told["datatype"]],
+            "reduction": [text[:20] for text in told["reduction"]],
+            "root": values(told["root"]),
+        }
+        flagged = np.array([flag.lower() in _TRUE for flag in told["in_place"]])
+        found: list[dict[str, Any]] = []
+        for result, time in zip(self.results, times, strict=True):
+            algbw, busbw, wrong = (values(rows[place]) for place in (result.algbw, result.busbw, result.wrong))
+            measured = {"seconds": time, "algbw": algbw * _GIGA, "busbw": busbw * _GIGA, "wrong": wrong}
+            found.append({**each, "in_place": flagged | result.in_place, **measured})
+        by_name = {name: in_turn([columns[name] for columns in found]) for name in found[0]}
+        self.points.many(by_name["line"], by_name)
+        return len(chunk)
 
     def header(self, columns: Sequence[_Column], delimiter: str) -> None:
         """Begin a table."""
         self.close()
-        self.delimiter, self.width, self.results = delimiter, len(columns), _results(columns)
+        if columns is self.columns:
+            return
+        self.columns, self.delimiter, self.width, self.results = columns, delimiter, len(columns), _results(columns)
         self.at = {column.role: place for place, column in enumerate(columns) if column.role not in _TWICE}
         self.told = [self.at.get(role, -1) for role in _TOLD]
         # rccl-tests writes nodes, which its header leaves out.
@@ -159,58 +211,39 @@ class _Parser:
         cells += [""] * max(1, self.width + 1 - len(cells))
         cells[-1] = ""
         count, datatype, reduction, root, flag, *test = [cells[place] for place in self.told]
-        size = _value(cells[self.at["size"]])
+        size = value(cells[self.at["size"]])
         if not (size >= 0 and size.is_integer()):
-            if sum(not math.isnan(_value(cell)) for cell in cells) > 2:
+            if sum(not math.isnan(value(cell)) for cell in cells) > 2:
                 self.reading.problems.append(Problem(number_, f"no size where the header says: {excerpt(line)}"))
             return
         if tuple(test) != self.test:
             self.close()
             self.test = (test[0], test[1], test[2])
-        told = (_value(count), datatype[:20], reduction[:20], _value(root))
-        flagged = flag.lower() in ("1", "true", "yes", "in-place", "inplace")
+        told = (value(count), datatype[:20], reduction[:20], value(root))
+        flagged = flag.lower() in _TRUE
         for result in self.results:
-            seconds = _value(cells[result.time]) / result.units_per_second
+            seconds = value(cells[result.time]) / result.units_per_second
             if not seconds >= 0:
                 fault = fault or "no measured time"
                 continue
-            bandwidths = (_value(cells[result.algbw]) * _GIGA, _value(cells[result.busbw]) * _GIGA)
-            check = (_value(cells[result.wrong]), math.nan)
+            bandwidths = (value(cells[result.algbw]) * _GIGA, value(cells[result.busbw]) * _GIGA)
+            check = (value(cells[result.wrong]), math.nan)
             place = result.in_place or flagged
-            self.points.append(Point(number_, size, *told, place, seconds, math.nan, *bandwidths, *check))
+            self.points.take([Point(number_, size, *told, place, seconds, math.nan, *bandwidths, *check)])
         if fault:
             self.reading.problems.append(Problem(number_, f"{fault}: {excerpt(line)}"))
 
 
-def _cells(text: str, delimiter: str) -> list[str]:
-    if '"' not in text:
-        return [cell.strip() for cell in text.split(delimiter)]
-    # A carriage return inside a line is the one thing that the csv module refuses.
-    rows = csv.reader([text.replace("\r", " ")], delimiter=delimiter, skipinitialspace=True)
-    return [cell.strip() for cell in next(rows, [])]
-
-
-def _value(cell: str) -> float:
-    """Return a number, NaN where there is none."""
-    if not cell:
-        return math.nan
-    try:
-        value = float(cell)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) and "_" not in cell else math.nan
-
-
 def _may_hold(text: str) -> bool:
-    low = text.lower()
-    return any(sign in low for sign in _SIGNS) and any(delimiter in text for delimiter in _DELIMITERS)
+    return _SIGN.search(text) is not None and any(delimiter in text for delimiter in _DELIMITERS)
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     parser = _Parser()
-    for number_, line in enumerate(lines, 1):
-        if "," in line or ";" in line or "\t" in line:
-            parser.line(number_, line)
+    for chunk in chunks(lines, parser.reading):
+        for number_, line in chunk[parser.many(chunk) :]:
+            if "," in line or ";" in line or "\t" in line:
+                parser.line(number_, line)
     parser.close()
     return parser.reading
 

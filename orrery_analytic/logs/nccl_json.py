@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orrery_analytic.logs.nccl_points import Point, Run, block
+from orrery_analytic.logs.nccl_points import Points, Run, block
 from orrery_analytic.logs.nccl_results import name_of, points_of, ranks_of, results_in, run_of, run_of_record
 from orrery_analytic.logs.table import Problem, Reader, Reading
 
@@ -35,7 +35,7 @@ class _Table:
     key: object
     run: Run
     document: Mapping[str, Any] | None
-    points: list[Point] = field(default_factory=list)
+    points: Points = field(default_factory=Points)
 
 
 @dataclass
@@ -121,7 +121,7 @@ class _Parser:
         for index, (document, result) in enumerate(results):
             place = places[index] if len(places) == len(results) else start
             points, fault = points_of(self.line(place), result)
-            self.table(document, result).points += points
+            self.table(document, result).points.take(points)
             if fault:
                 self.problem(place, fault)
 

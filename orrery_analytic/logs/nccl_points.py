@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orrery_analytic.busbw import BLOCKWISE, canonical
 from orrery_analytic.errors import UnknownNameError
+from orrery_analytic.logs.rows import Rows
 from orrery_analytic.logs.table import Block
 
-__all__ = ["DATATYPE", "PROGRAM", "Point", "Run", "block", "library", "resolution"]
+__all__ = ["DATATYPE", "PROGRAM", "Point", "Points", "Run", "block", "library", "resolution"]
 
 _ITEMSIZES = {
     1: "int8 uint8 char f8e4m3 f8e5m2 fp8_e4m3 fp8_e5m2 float8_e4m3 float8_e5m2 fp8",
@@ -40,6 +42,7 @@ _BLOCK_IS_N = BLOCKWISE - {"reduce_scatter", "reduce_scatter_block"} | {"alltoal
 _REDUCES_NOTHING = ("", "none")
 _GIGA = 1e9
 _WIDE = 1000.0
+_HALF_DIGITS = np.array([0.5 * 10.0**-decimals for decimals in range(7)])
 
 
 class Point(NamedTuple):
@@ -61,6 +64,15 @@ class Point(NamedTuple):
     iterations: float = math.nan
 
 
+class Points(Rows):
+    """The points of a table, by column: those of `Point`."""
+
+    def take(self, points: Iterable[Point]) -> None:
+        """Add points one by one."""
+        for point in points:
+            self.add(point.line, Point._fields, point)
+
+
 @dataclass(frozen=True)
 class Run:
     """What holds for all points of a table."""
@@ -75,13 +87,15 @@ class Run:
     sweep: tuple[int, int, int, bool] | None = None  # least, most, step, whether the step multiplies
 
 
-def resolution(value: float, wide: float) -> float:
-    """Return half a unit in the last printed digit of a value.
+def resolution(value: Any, wide: float) -> Any:
+    """Return half a unit in the last printed digit of values.
 
     Two decimals are printed, one from `wide` on (100 for microseconds, 1000 for GB/s), none from 10,000 on; or more.
     """
-    decimals = len(f"{value:.6f}".rstrip("0").partition(".")[2])
-    return 0.5 * 10.0 ** -max(decimals, 2 - (value >= wide) - (value >= 10_000))
+    value = np.nan_to_num(value, posinf=0.0)
+    millionths = np.rint(value * 1e6)
+    decimals = sum((millionths % 10.0**more != 0).astype(int) for more in range(6, 0, -1))
+    return _HALF_DIGITS[np.maximum(decimals, 2 - (value >= wide).astype(int) - (value >= 10_000))]
 
 
 def library(code: str) -> str:
@@ -91,23 +105,26 @@ def library(code: str) -> str:
     return f"{major}.{rest // 100}.{rest % 100}"
 
 
-def _blocks(points: Sequence[Point]) -> int:
+def _blocks(fields: Mapping[str, Any]) -> int:
     """Return how many blocks of `count` elements a size holds, if all points agree; else 0."""
-    alike = {(point.size, point.elements, point.datatype) for point in points}
-    widths = [(size, count * _ITEMSIZE.get(datatype, math.nan)) for size, count, datatype in alike]
-    found = {size / width for size, width in widths if width > 0 and size > 0}
-    ratio = found.pop() if len(found) == 1 else 0.0
-    return int(ratio) if ratio.is_integer() else 0
+    sizes, datatypes = np.asarray(fields["size"]), fields["datatype"]
+    itemsizes = {name: _ITEMSIZE.get(name, math.nan) for name in set(datatypes)}
+    widths = np.asarray(fields["elements"]) * np.array([itemsizes[name] for name in datatypes])
+    known = (widths > 0) & (sizes > 0)
+    found = sizes[known] / widths[known]
+    return int(found[0]) if len(found) and found[0].is_integer() and (found == found[0]).all() else 0
 
 
-def _guess(points: Sequence[Point], blocks: int) -> str:
+def _guess(fields: Mapping[str, Any], blocks: int) -> str:
     """Return which collective prints such rows, or ""."""
-    reduces = {point.reduction not in _REDUCES_NOTHING for point in points}
-    rooted = {point.root >= 0 for point in points}
+    reduces = {reduction not in _REDUCES_NOTHING for reduction in set(fields["reduction"])}
+    rooted = set((np.asarray(fields["root"]) >= 0).tolist())
     if len(reduces) > 1 or len(rooted) > 1 or not blocks:
         return ""
-    checked = {point.in_place for point in points if not math.isnan(point.wrong) or not math.isnan(point.deviation)}
-    in_place_unchecked = checked == {False} and any(point.in_place for point in points)
+    in_place = np.asarray(fields["in_place"], dtype=bool)
+    unchecked = np.isnan(np.asarray(fields["wrong"])) & np.isnan(np.asarray(fields["deviation"]))
+    checked = set(in_place[~unchecked].tolist())
+    in_place_unchecked = checked == {False} and bool(in_place.any())
     if blocks > 1:
         if rooted == {True} or not checked:
             return ""  # gather and scatter look alike, and so do allgather and alltoall without a check
@@ -119,28 +136,30 @@ def _guess(points: Sequence[Point], blocks: int) -> str:
     return "allreduce" if reduces == {True} else ""
 
 
-def _ranks_of_allreduce(points: Sequence[Point]) -> float:
+def _ranks_of_allreduce(fields: Mapping[str, Any]) -> float:
     """Return the one P for which busbw / algbw is 2(P-1)/P in every row, within what was printed; else NaN."""
-    least, most = 2.0, math.inf
-    for point in points:
-        algbw, busbw = point.algbw / _GIGA, point.busbw / _GIGA
-        if not 0.1 <= algbw < math.inf or not busbw < math.inf:
-            continue
-        low = (busbw - resolution(busbw, _WIDE)) / (algbw + resolution(algbw, _WIDE))
-        high = (busbw + resolution(busbw, _WIDE)) / (algbw - resolution(algbw, _WIDE))
-        least = max(least, 2 / (2 - low) if low < 2 else math.inf)
-        most = min(most, 2 / (2 - high) if high < 2 else math.inf)
-    if math.isinf(least):  # some row has a busbw of twice its algbw or more
-        return math.nan
-    if least == math.inf:  # a busbw of twice the algbw or more: no P has that
+    algbw, busbw = np.asarray(fields["algbw"]) / _GIGA, np.asarray(fields["busbw"]) / _GIGA
+    sure = (algbw >= 0.1) & (algbw < math.inf) & (busbw < math.inf)
+    algbw, busbw = algbw[sure], busbw[sure]
+    of_algbw, of_busbw = resolution(np.stack((algbw, busbw)), _WIDE)
+    least = max([2.0, *_ranks_of((busbw - of_busbw) / (algbw + of_algbw))])
+    most = min(_ranks_of((busbw + of_busbw) / (algbw - of_algbw)), default=math.inf)
+    if math.isinf(least):  # some row has a busbw of twice its algbw or more: no P has that
         return math.nan
     first = math.ceil(least - 1e-9)
     return float(first) if most < math.inf and first <= most < first + 1 else math.nan
 
 
-def _identity(points: Sequence[Point], run: Run) -> tuple[str, float, int]:
+def _ranks_of(factor: NDArray[np.float64]) -> list[float]:
+    """Return the P, no whole number, for which 2(P-1)/P is a factor; infinity where none is."""
+    ranks = np.full(factor.shape, math.inf)
+    found: list[float] = np.divide(2.0, 2 - factor, out=ranks, where=factor < 2).tolist()
+    return found
+
+
+def _identity(fields: Mapping[str, Any], run: Run) -> tuple[str, float, int]:
     """Return the collective ("" if unknown), the ranks (NaN if unknown) and the blocks in a size (0 if unknown)."""
-    blocks = _blocks(points)
+    blocks = _blocks(fields)
     try:
         collective = canonical(run.program) if run.program else ""
     except UnknownNameError:
@@ -148,12 +167,12 @@ def _identity(points: Sequence[Point], run: Run) -> tuple[str, float, int]:
     if collective != "alltoallv":
         if blocks and run.ranks != 1 and (blocks > 1) != (collective in BLOCKWISE):
             collective = ""  # the name belongs to another table
-        collective = collective or _guess(points, blocks)
+        collective = collective or _guess(fields, blocks)
     ranks = run.ranks
     if blocks > 1 and collective != "alltoallv":
         ranks = float(blocks)  # a device list may be cut, a count is not
     elif math.isnan(ranks) and collective == "allreduce":
-        ranks = _ranks_of_allreduce(points)
+        ranks = _ranks_of_allreduce(fields)
     return collective, ranks, blocks
 
 
@@ -166,11 +185,11 @@ def _n(sizes: np.ndarray[Any, Any], collective: str, ranks: float, blocks: int, 
     return np.where(sizes == 0, 0.0, math.nan)
 
 
-def _asked(size: float, run: Run, loss: float) -> float:
+def _asked(size: float, sweep: tuple[int, int, int, bool], loss: float) -> float:
     """Return the size of the sweep that was rounded down to `size`, losing less than `loss` bytes; NaN if none was."""
-    if run.sweep is None or not size > 0:
+    if not size > 0:
         return math.nan
-    least, most, step, multiplies = run.sweep
+    least, most, step, multiplies = sweep
     if multiplies:
         asked = least
         while 0 < asked < size and step > 1:
@@ -180,31 +199,35 @@ def _asked(size: float, run: Run, loss: float) -> float:
     return float(asked) if size <= asked <= most and asked - size < loss else math.nan
 
 
-def _told(texts: Sequence[str]) -> list[Any]:
-    names = {text: text or math.nan for text in set(texts)}
-    return [names[text] for text in texts]
+def _told(texts: Iterable[Any]) -> list[Any]:
+    return [text or math.nan for text in texts]
 
 
-def block(points: Sequence[Point], run: Run) -> Block:
+def block(points: Points, run: Run) -> Block:
     """Return the points of one table, at least one, as a block."""
-    collective, ranks, blocks = _identity(points, run)
-    fields: dict[str, list[Any]] = {name: [point[at] for point in points] for at, name in enumerate(Point._fields)}
-    sizes, wrong, iterations = (np.array(fields[name]) for name in ("size", "wrong", "iterations"))
+    found = points.columns()
+    nothing = np.broadcast_to(math.nan, len(found["line"]))
+    fields = dict.fromkeys(Point._fields, nothing) | found
+    collective, ranks, blocks = _identity(fields, run)
+    sizes, wrong, iterations = (np.asarray(fields[name]) for name in ("size", "wrong", "iterations"))
     reduces = not set(fields["reduction"]) <= set(_REDUCES_NOTHING)
-    loss = 16 * ranks if collective in BLOCKWISE else max(_ITEMSIZE.get(name, 1) for name in set(fields["datatype"]))
-    asked = {size: _asked(size, run, loss) for size in set(fields["size"])}
-    validation = np.full(len(points), math.nan, dtype=object)
+    validation = np.full(len(sizes), math.nan, dtype=object)
     validation[wrong == 0], validation[wrong > 0] = "pass", "fail"
     columns: dict[str, Any] = {
         "size": sizes,
         "n": _n(sizes, collective, ranks, blocks, reduces),
-        "requested_bytes": [asked[size] for size in fields["size"]],
         "algbw_bytes_per_s": fields["algbw"],
         "busbw_bytes_per_s": fields["busbw"],
         "validation": validation,
         "iterations": np.where(np.isnan(iterations), run.iterations, iterations),
         **{name: _told(fields[name]) for name in ("datatype", "reduction")},
     }
+    if run.sweep:
+        loss = (
+            16 * ranks if collective in BLOCKWISE else max(_ITEMSIZE.get(name, 1) for name in set(fields["datatype"]))
+        )
+        asked = {size: _asked(size, run.sweep, loss) for size in set(sizes.tolist())}
+        columns["requested_bytes"] = [asked[size] for size in sizes.tolist()]
     columns |= {name: fields[name] for name in ("root", "in_place", "seconds", "enqueue_seconds", "deviation")}
     columns |= {"count": fields["elements"], "wrong": wrong}
     constants = {"benchmark": run.program, "version": run.version, "library": run.library}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from orrery_analytic.logs.nccl_points import DATATYPE, Point
@@ -167,8 +168,10 @@ def holds_row(text: str) -> bool:
     return any(_BEFORE_TYPE.search(text, max(0, place - 80), place) for place in types(text))
 
 
-def header(words: Sequence[str]) -> Header | None:
-    """Return what the words of a line, in lower case, say if they are a header."""
+@lru_cache(maxsize=256)
+def header(line: str) -> Header | None:
+    """Return what a line says if it is a header."""
+    words = line.lower().replace("|", " ").split()
     if "algbw" not in words and "busbw" not in words:
         return None
     of_cpu = "cputime" in words

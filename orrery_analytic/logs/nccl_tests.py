@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 
-from orrery_analytic.logs.nccl_points import PROGRAM, Point, Run, block, library
+import numpy as np
+from numpy.typing import NDArray
+
+from orrery_analytic.logs.nccl_points import PROGRAM, Points, Run, block, library
 from orrery_analytic.logs.nccl_rows import ROW, Header, Row, header, holds_row, more_values, pair, row, types
-from orrery_analytic.logs.table import Problem, Reader, Reading
-from orrery_analytic.logs.text import excerpt, strip_prefix
+from orrery_analytic.logs.table import Problem, Reader, Reading, numbered
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
 
@@ -34,12 +35,11 @@ _LIBRARY = re.compile(r"nccl-library=(\d{4,6})\b|\b([NR]CCL) version *:? *(\d{1,
 _RANKS = re.compile(r"\bn[rR]anks (\d{1,7})\b")
 # What begins a run, in the versions that print it.
 _BEGINS = ("nThread ", "nccl-tests version", "Collective test starting")
-_SIGNS = (
-    *("algbw", "busbw", *_BEGINS, "_perf", "_test", "Rank ", "Device ", "rccl-tests: Version", "CCL version"),
-    *("nranks ", "nRanks "),
-)
+_HEADINGS = ("algbw", "busbw")
+_NOTES = (*_BEGINS, "_perf", "_test", "Rank ", "Device ", "rccl-tests: Version", "CCL version", "nranks ", "nRanks ")
 # A row that ends before its type; columns are wide.
 _CUT = re.compile(r"(?:\[\S{1,80}(?:>:|\]))?\s*(?:\s{5}\d{1,12}|\s\d{6,18})(?:\s+\d{1,18})?\s*")
+_INDENTS = frozenset(" [")
 _DEBUG = re.compile(r"\b[NR]CCL\b")
 
 
@@ -50,7 +50,7 @@ class _Parser:
     reading: Reading = field(default_factory=Reading)
     run: Run = field(default_factory=Run)
     told: Header | None = None
-    points: list[Point] = field(default_factory=list)
+    points: Points = field(default_factory=Points)
     pending: tuple[int, str, Row] | None = None
     devices: dict[str, set[int]] = field(default_factory=dict)
     lone: list[tuple[int, str]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class _Parser:
             self.reading.blocks.append(block(self.points, replace(self.run, ranks=ranks) if ranks else self.run))
         for number, line in self.lone if self.pairs else ():
             self.problem(number, "one result where other rows have two", line)
-        self.points, self.lone, self.pairs = [], [], False
+        self.points, self.lone, self.pairs = Points(), [], False
 
     def _ranks(self) -> float | None:
         """Return how many ranks the device list shows: it may be cut at its head; groups are apart."""
@@ -84,12 +84,12 @@ class _Parser:
         return float(max(group) + 1) if (group := next(iter(self.devices.values()), None)) else None
 
     def settle(self, last: bool = False) -> None:
-        """Take the row that waited for more of itself; `last` if the log ends in it: then nothing of it is sure."""
+        """Take the row that waited for more of itself; `last` if the log ends in it: then its end is not sure."""
         if not self.pending:
             return
         number, line, unfinished = self.pending
         self.pending = None
-        if last and unfinished.fault == "row breaks off":
+        if last and unfinished.fault == "row breaks off" and not unfinished.results:
             self.problem(number, "row breaks off", line)
             return
         told = self.told or Header(deviation="e" in "".join(unfinished.words[3:4]).lower())
@@ -99,14 +99,14 @@ class _Parser:
         elif unfinished.results == 1:
             self.lone.append((number, line))
         self.pairs = self.pairs or unfinished.results == 2
-        self.points += points
+        self.points.take(points)
         self.measured = self.measured or bool(points)
 
     def rows(self, number: int, line: str) -> bool:
         """Take a line in which a type is named; tell whether a row begins in it."""
         if points := pair(line, number, self.told):
             self.settle()
-            self.points += points
+            self.points.take(points)
             self.pairs = self.measured = True
             return True
         found = begins = ROW.search(line)
@@ -128,15 +128,9 @@ class _Parser:
             if sum(word.lstrip("+-.")[:1].isdecimal() for word in words) >= 8:
                 self.problem(number, "looks like a row, but size, count and type are not there", line)
 
-    def said(self, number: int, line: str) -> None:
-        """Take a line with a sign of the tools."""
-        if "algbw" in line or "busbw" in line:
-            self.heading(number, line)
-        self.note(number, line)
-
     def heading(self, number: int, line: str) -> None:
         """Take a line that may be a header."""
-        told = header(line.lower().replace("|", " ").split())
+        told = header(line)
         if told is None:
             return
         self.close()
@@ -158,11 +152,23 @@ class _Parser:
         begins = any(sign in line for sign in _BEGINS)
         if begins and (self.measured or self.pending or self.devices):
             self.begin()
-        programs = {name[0] for name in PROGRAM.finditer(line)}
-        if len(programs) == 1:
-            self.name(programs.pop(), ends="concluded:" in line)
+        if "_perf" in line or "_test" in line:
+            programs = {name[0] for name in PROGRAM.finditer(line)}
+            if len(programs) == 1:
+                self.name(programs.pop(), ends="concluded:" in line)
         if begins:
-            self.reading.seen = self.reading.seen or Problem(number, excerpt(line))
+            self.see(number, line)
+        if "ersion" in line or "library=" in line:
+            self.versions(line)
+        device = ("Rank " in line and _DEVICE.search(line)) or ("Device " in line and _DEVICE_OF_NCCL_1.search(line))
+        if device:
+            self.device(number, line, device)
+        elif "anks " in line and math.isnan(self.run.ranks) and (ranks := _RANKS.search(line)):
+            self.run = replace(self.run, ranks=float(ranks[1]))
+
+    def see(self, number: int, line: str) -> None:
+        """Take a line that begins a run; it may hold its settings."""
+        self.reading.seen = self.reading.seen or Problem(number, excerpt(line))
         if settings := _SETTINGS.search(line):
             least, most, step, kind, warmup, repeats, together = settings.groups()
             self.run = replace(
@@ -171,15 +177,14 @@ class _Parser:
                 warmup=float(warmup),
                 iterations=float(repeats) * float(together or 1),
             )
+
+    def versions(self, line: str) -> None:
+        """Take the versions that a line names, of the tests or of the library."""
         if version := _VERSION.search(line):
             self.run = replace(self.run, version=version[1] or version[2])
         if versions := _LIBRARY.search(line):
             named = f"NCCL {library(versions[1])}" if versions[1] else f"{versions[2]} {versions[3]}"
             self.run = replace(self.run, library=named)
-        if device := _DEVICE.search(line) or _DEVICE_OF_NCCL_1.search(line):
-            self.device(number, line, device)
-        elif (ranks := _RANKS.search(line)) and math.isnan(self.run.ranks):
-            self.run = replace(self.run, ranks=float(ranks[1]))
 
     def name(self, program: str, ends: bool) -> None:
         """Take the name of a program: of this run, or, after its rows, of the next one."""
@@ -200,7 +205,13 @@ class _Parser:
 
 
 def _may_hold(text: str) -> bool:
-    return any(sign in text for sign in _SIGNS[:5]) or holds_row(text)
+    return any(sign in text for sign in (*_HEADINGS, *_BEGINS)) or holds_row(text)
+
+
+def _numbers(ends: NDArray[np.int64], places: Iterable[int]) -> list[int]:
+    """Return the numbers of the lines, from 1, in which places in a text are, from where its lines end."""
+    found: list[int] = (np.searchsorted(ends, np.fromiter(places, dtype=np.int64)) + 1).tolist()
+    return found
 
 
 def _places(text: str, sign: str) -> Iterator[int]:
@@ -210,22 +221,27 @@ def _places(text: str, sign: str) -> Iterator[int]:
         at = text.find(sign, at + 1)
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     parser = _Parser()
     final = next((number for number in range(len(lines), 0, -1) if lines[number - 1].strip()), 0)
-    text = "\n".join(lines)
-    ends = list(accumulate(len(line) + 1 for line in lines))
-    typed = {bisect_right(ends, place) for place in types(text)}
-    signs = {bisect_right(ends, place) for sign in _SIGNS for place in _places(text, sign)}
-    for index, line in enumerate(lines):
-        if index in typed and parser.rows(index + 1, line):
+    ends = np.cumsum(np.fromiter(map(len, lines), dtype=np.int64) + 1) - 1
+    typed = {*_numbers(ends, types(lines.text))}
+    headings, notes = (
+        {number for sign in signs for number in _numbers(ends, _places(lines.text, sign))}
+        for signs in (_HEADINGS, _NOTES)
+    )
+    for number, line in numbered(lines, parser.reading):
+        if number in typed and parser.rows(number, line):
             continue
-        if index in signs:
-            parser.said(index + 1, line)
+        if number in headings or number in notes:
+            if number in headings:
+                parser.heading(number, line)
+            if number in notes:
+                parser.note(number, line)
         elif line.count(".") > 1 and line[0] != "#":
-            parser.other(index + 1, line)
-        elif line[:1] in " [" and parser.told and _CUT.fullmatch(line):
-            parser.problem(index + 1, "row breaks off", line)
+            parser.other(number, line)
+        elif line[:1] in _INDENTS and parser.told and _CUT.fullmatch(line):
+            parser.problem(number, "row breaks off", line)
     parser.settle(last=parser.pending is not None and parser.pending[0] == final)
     parser.close()
     return parser.reading

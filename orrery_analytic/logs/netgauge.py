@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass, field
 
 from orrery_analytic.logs.osu_headers import memory
-from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, read_lines
+from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, plain, read_lines
 from orrery_analytic.logs.table import Reader, Reading
-from orrery_analytic.logs.text import strip_prefix
+from orrery_analytic.logs.text import Lines, strip_prefix
 
 __all__ = ["READER"]
 
@@ -73,6 +73,21 @@ class _Parser(Notes):
         self.names = usual if len(words) == len(usual) else tuple(words)
         self.columns = (*(_COLUMNS[name][0] for name in self.names if name in _COLUMNS), "n", "seconds")
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        names = self.names
+        if names != tuple(_COLUMNS):
+            return 0
+        values = plain(chunk, len(names))
+        if rows := len(values):
+            columns = {
+                _COLUMNS[name][0]: of_name / _COLUMNS[name][1] for name, of_name in zip(names, values.T, strict=True)
+            }
+            columns |= {"n": columns["size"], "seconds": columns["round_trip_seconds"] / 2}
+            self.above = strip_prefix(chunk[rows - 1][1]).split()
+            self.rows.many([at for at, _ in chunk[:rows]], columns)
+        return rows
+
     def row(self, words: list[str], cut: bool) -> None:
         """Take a line that begins like a row."""
         if not self.names:
@@ -110,7 +125,7 @@ def _may_hold(text: str) -> bool:
     return any(sign in text for sign in ("PRTT(", "lsqu(", "loggp.out"))
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     return read_lines(_Parser(), lines)
 
 

@@ -14,7 +14,7 @@ from orrery_analytic.logs.matrices import UNITS, Matrix, Places, place
 from orrery_analytic.logs.objects import flat_objects
 from orrery_analytic.logs.rows import Notes, looks_like_row, number, read_lines
 from orrery_analytic.logs.table import Reader, Reading
-from orrery_analytic.logs.text import excerpt, strip_prefix
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
 
@@ -79,6 +79,10 @@ class _Parser(Notes):
             self.at, self.text = at, text
         self.started, self.test = (0, ""), ""
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        return self.matrix.many(chunk) if self.matrix else 0
+
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
         self.at, self.text = at, text
@@ -139,7 +143,7 @@ class _Parser(Notes):
         self.close()
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     return read_lines(_Parser(), lines)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,16 @@ from orrery_analytic.logs.osu_headers import (
     named,
     started,
     under_header,
+    unknown_unit,
 )
-from orrery_analytic.logs.table import Block, Problem, Reader, Reading
-from orrery_analytic.logs.text import excerpt, strip_prefix
+from orrery_analytic.logs.rows import Rows, out_of_range, plain, read_lines
+from orrery_analytic.logs.table import Problem, Reader, Reading
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
 
-# Printed value / this = value in SI units.
-_SCALES = {"bandwidth_bytes_per_s": 1e-6, "overlap": 100.0, "messages_per_s": 1.0, "iterations": 1.0}
+# Printed value / this = value in SI units, if its header names no unit.
+_SCALES = {"bandwidth_bytes_per_s": 1e-6, "overlap": 100.0, "messages_per_s": 1.0, "iterations": 1.0, "size": 1.0}
 _MICROSECONDS = 1e6
 _BUFFERS = re.compile(r"Send Buffer on (\w+).*?Receive Buffer on (\w+)")
 _PAIRS = re.compile(r"\[ ?pairs: (\d{1,9})")
@@ -43,6 +44,11 @@ _ABSENT = {"n/a", "na", "-", "--"}
 # A size and a value as OSU prints them, wherever they stand.
 _ROW = re.compile(r"\d\s+\d+\.\d\d(?:\s|$)")
 _VALUE = re.compile(r"\d{1,12}\.\d\d")
+_AGAIN = "sizes start again without a header; read as rows of the table above"
+_OUTSIDE = "the mean does not lie between the least and the most"
+_PASS = r"[ \t]++Pass"
+# What titles and headers begin with, of OSU and other tools.
+_HEADS = frozenset("#aAbBnNoOsStT")
 # What is shorter and begins with no size is no row, not even of a barrier (`2.75`), and no heading.
 _SHORTEST = 4
 # Headers of other tools, whose rows are not ours.
@@ -60,10 +66,10 @@ class _Parser:
     test: Test | None = None
     title: tuple[int, str] | None = None
     launch: Launch = NO_LAUNCH
-    lines: list[int] = field(default_factory=list)
-    rows: list[list[float]] = field(default_factory=list)
-    verdicts: dict[int, str] = field(default_factory=dict)
+    rows: Rows = field(default_factory=lambda: Rows({}))
+    size: float = 0.0
     fields: list[str] = field(default_factory=list)
+    """Words of the row above, whose size is `size`."""
 
     def problem(self, number: int, what: str, line: str) -> None:
         """Note a line that looks like data and is not read in full."""
@@ -76,36 +82,32 @@ class _Parser:
     def close(self) -> None:
         """End a table: its rows become a block."""
         if self.rows and self.test:
-            names = ("size", *self.test.columns) if self.test.sized else self.test.columns
-            columns: dict[str, Any] = {}
-            for name, values in zip(names, zip_longest(*self.rows, fillvalue=math.nan), strict=False):
-                if name == "size":
-                    columns["size"] = columns["n"] = np.array(values)
-                elif name != "rest":
-                    columns.setdefault(name, np.array(values) / _SCALES.get(name, _MICROSECONDS))
-            columns.setdefault("n", np.zeros(len(self.rows)))  # a barrier carries nothing
-            if self.verdicts:
-                columns["validation"] = [self.verdicts.get(number, math.nan) for number in self.lines]
-            self.reading.blocks.append(Block(self.lines, columns, self.test.constants))
+            columns = self.rows.columns()
+            for name in columns.keys() - {"rest", "validation"}:
+                printed = np.asarray(columns[name])
+                scale = self.test.scales.get(name)
+                columns[name] = printed * scale if scale else printed / _SCALES.get(name, _MICROSECONDS)
+            columns["n"] = columns.get("size", np.zeros(len(columns[self.test.names[0]])))  # a barrier carries nothing
+            self.rows.close(self.reading, self.test.constants, columns)
             self.title = None
-        self.lines, self.rows, self.verdicts = [], [], {}
+        self.size = 0.0
 
-    def end(self, test: Test | None = None) -> None:
+    def end(self, test: Test | None = None) -> Reading:
         """End a table and what its title said; a title without a row is a problem."""
         self.close()
         if self.title:
             self.problem(self.title[0], "no measured row under", self.title[1])
         self.test, self.title = test, None
+        return self.reading
 
     def tell(self, **constants: Any) -> None:
         """Add to what holds for the rows below, and for these alone."""
         self.close()
         self.test = (self.test or Test({})).told(**constants)
 
-    def line(self, number: int, line: str, cut: bool) -> None:
-        """Take a line; `cut` if the log ends in it, without a line feed."""
-        fields = line.split()
-        if fields and not fields[0].isdecimal():
+    def line(self, number: int, line: str, fields: list[str], cut: bool) -> None:
+        """Take a line that is not blank, and its words; `cut` if the log ends in it, without a line feed."""
+        if not fields[0].isdecimal():
             if len(line) < _SHORTEST:
                 return
             line = strip_prefix(line)
@@ -122,17 +124,21 @@ class _Parser:
     def text(self, number: int, line: str, fields: list[str], cut: bool) -> None:
         """Take a line that does not begin with a size."""
         flat = " ".join(fields)[:400]
-        if title := TITLE.match(flat):
+        heads = flat[0] in _HEADS
+        if heads and (title := TITLE.match(flat)):
             if self.rows or not self.title or self.title[1] != flat:  # several ranks may print it
                 self.end(started(named(title[1], title[2]), self.launch))
                 self.title, self.launch = (number, flat), NO_LAUNCH
                 self.see(number, flat)
-        elif _FOREIGN.match(flat):
+        elif heads and _FOREIGN.match(flat):
             self.end()
-        elif is_header(flat):
+        elif heads and is_header(flat):
             self.close()
             self.test = under_header(self.test or Test({}), flat)
             self.see(number, flat)
+            if flat[0] == "#" and (unit := unknown_unit(flat)):
+                self.test = replace(self.test, columns=())
+                self.problem(number, f"the unit {unit} is not known: under it no row is read", line)
             kept = [column for column in self.test.columns if column != "rest"]
             if len(set(kept)) < len(kept):
                 self.problem(number, "the header names a column twice; the first is read", line)
@@ -149,11 +155,11 @@ class _Parser:
         """Take what is said beside the rows: element type, memory, ranks, command line."""
         if "pairs:" in flat and (pairs := _PAIRS.search(flat)):
             self.tell(ranks=2.0 * int(pairs[1]))
-        elif datatype := _DATATYPE.match(flat):
+        elif flat[0] == "#" and (datatype := _DATATYPE.match(flat)):
             self.tell(datatype=datatype[1])
         elif "Receive Buffer" in flat and (buffers := _BUFFERS.search(flat)):
             self.tell(**memory(buffers[1].lower(), buffers[2].lower()))
-        elif world := _WORLD.match(flat):
+        elif flat[0] == "I" and (world := _WORLD.match(flat)):
             self.launch = self.launch._replace(ranks=float(world[1]))
         elif "osu_" in line and (launch := launched(line)):
             self.launch = launch
@@ -173,22 +179,47 @@ class _Parser:
                 self.problem(number, fault or "row breaks off", line)
                 return
             self.fit(test, number, line, values)
-        if self.rows and test.sized and values[0] < self.rows[-1][0]:
-            self.problem(number, "sizes start again without a header; read as rows of the table above", line)
+        if test.sized and values[0] < self.size:
+            self.problem(number, _AGAIN, line)
+        if len(values) > 2 and not all(value >= 0 or math.isnan(value) for value in values):
+            self.problem(number, "a value is negative", line)
+            values = [value if value >= 0 else math.nan for value in values]
         mean, least, most = (values[test.sized :] + [math.nan] * 3)[:3]
-        if test.columns == FULL and (mean < least or mean > most):
-            self.problem(number, "the mean does not lie between the least and the most", line)
+        if test.ranged and (mean < least or mean > most):
+            self.problem(number, _OUTSIDE, line)
+        names = (self.test or test).names[: len(values)]
         if verdict:
-            self.verdicts[number] = verdict
-        self.lines.append(number)
-        self.rows.append(values)
-        self.fields = fields
+            self.rows.add(number, (*names, "validation"), (*values, verdict))
+        else:
+            self.rows.add(number, names, values)
+        self.size, self.fields = values[0], fields
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        test = self.test
+        if test is None or not test.sized or test.main < 0:
+            return 0
+        passed = chunk[0][1].rstrip().endswith("Pass")
+        values = plain(chunk, len(test.names), _PASS if passed else "")
+        if rows := len(values):
+            again = np.flatnonzero(np.diff(values[:, 0], prepend=self.size) < 0)
+            outside = out_of_range(*values[:, 1:4].T) if test.ranged else ()
+            for what, places in ((_AGAIN, again), (_OUTSIDE, outside)):
+                for at in places:
+                    self.problem(chunk[at][0], what, strip_prefix(chunk[at][1]))
+            columns: dict[str, Any] = dict(zip(test.names, values.T, strict=True))
+            if passed:
+                columns["validation"] = np.full(rows, "pass", dtype=object)
+            self.rows.many([number for number, _ in chunk[:rows]], columns)
+            self.size, self.fields = values[-1, 0], strip_prefix(chunk[rows - 1][1]).split()
+        return rows
 
     def fit(self, test: Test, number: int, line: str, values: list[float]) -> None:
         """Settle what to do with a row that is wider or shorter than its header."""
         named, measured = len(test.columns), len(values) - test.sized
         if test.columns == ("seconds",) and _is_full(values[test.sized :]):
-            self.test = replace(test, columns=FULL)
+            scales = dict.fromkeys(FULL[:3], test.scales["seconds"]) if test.scales else {}
+            self.test = replace(test, columns=FULL, scales=scales)
         elif measured != named:
             self.problem(number, f"{measured} values where the header names {named}", line)
             # Of a row that is too short, no more than the first value is sure.
@@ -206,7 +237,8 @@ def _values(fields: list[str]) -> tuple[list[float], str, bool]:
     verdict = ""
     for word in fields:
         try:
-            values.append(float(word.replace("_", "x")))  # Python would take 1_0 for 10
+            value = float(word.replace("_", "x"))  # Python would take 1_0 for 10
+            values.append(value if value < math.inf else math.nan)
         except ValueError:
             if word.lower() in _VERDICTS:
                 verdict = _VERDICTS[word.lower()]
@@ -251,12 +283,8 @@ def _may_hold(text: str) -> bool:
     return any(sign in text for sign in ("OSU", "OMB", "(us)", "MB/s"))
 
 
-def _parse(lines: list[str]) -> Reading:
-    parser = _Parser()
-    for number, line in enumerate(lines, 1):
-        parser.line(number, line, cut=number == len(lines))
-    parser.end()
-    return parser.reading
+def _parse(lines: Lines) -> Reading:
+    return read_lines(_Parser(), lines)
 
 
 READER = Reader("OSU micro-benchmarks", "a title '# OSU ... Test' or a header '# Size ... (us)'", _may_hold, _parse)

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from orrery_analytic.errors import QuantityError, UnknownNameError
+from orrery_analytic.units import to_si
 
 __all__ = [
     "FULL",
@@ -27,6 +30,7 @@ __all__ = [
     "named",
     "started",
     "under_header",
+    "unknown_unit",
 ]
 
 TITLE = re.compile(r"#* ?(?:OSU|OMB(?:-Py| Python)?) (.{1,100}?) Test\b(.*)")
@@ -49,6 +53,8 @@ _POINT_TO_POINT = {
     "multi latency": ("osu_multi_lat", math.nan),
     "multiple bandwidth / message rate": ("osu_mbw_mr", math.nan),
 }
+# Libraries that take no host buffers.
+_OF_DEVICES = ("nccl", "rccl", "xccl")
 _ONE_SIDED = {"latency": "latency", "bandwidth": "bw", "bi-directional bandwidth": "bibw"}
 # The words of a header, by column of the table; `rest` is printed and not kept.
 _HEADING = re.compile(
@@ -64,6 +70,8 @@ _HEADING = re.compile(
     r"|(?P<bandwidth_bytes_per_s>bandwidth(?: ?\(mb/s)?|mb/s)"
     r"|(?P<seconds>pure comm|(?:avg )?lat)"
 )
+# OSU prints microseconds and MB/s alone; who names another unit has converted the values.
+_OTHER_UNIT = re.compile(r"\(\s?(?:s|ms|ns|[kgt]i?b/s|mib/s|[kmg]?bits?/s|[kmg]bps)\s?\)|\b(?:gb|mib|gib)/s")
 _MEASURES = ("seconds", "bandwidth_bytes_per_s")
 FULL = ("seconds", "min_seconds", "max_seconds", "iterations")
 _LARGEST = 2.0**63
@@ -85,6 +93,19 @@ class Test:
     constants: Mapping[str, Any]
     columns: tuple[str, ...] = ()
     sized: bool = True
+    scales: Mapping[str, float] = field(default_factory=dict)
+    """Of columns in other units than those that OSU prints: what one is worth in SI."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a row, with its size; of those that come twice, the first is kept."""
+        names = ("size", *self.columns) if self.sized else self.columns
+        return tuple("rest" if name in names[:at] else name for at, name in enumerate(names))
+
+    @cached_property
+    def ranged(self) -> bool:
+        """Whether a row has a mean, a least and a most, in one unit."""
+        return self.columns == FULL and len({self.scales.get(name) for name in FULL[:3]}) == 1
 
     def told(self, **constants: Any) -> Test:
         """Return the test with more constants."""
@@ -132,15 +153,18 @@ def named(words: str, rest: str) -> Test:
     version = _VERSION.search(rest)
     test = Test({"benchmark": plain, "version": version[1] if version else math.nan})
     collective = _COLLECTIVE.fullmatch(kind)
-    if kind in _POINT_TO_POINT and family == "mpi":
+    if kind in _POINT_TO_POINT and family in ("mpi", *_OF_DEVICES):
         benchmark, ranks = _POINT_TO_POINT[kind]
+        benchmark = benchmark if family == "mpi" else benchmark.replace("osu_", f"osu_{family}_")
         test = test.told(benchmark=benchmark, collective="p2p", ranks=ranks)
     elif family.startswith("mpi_"):
         call = family.removeprefix("mpi_")
         test = test.told(benchmark=f"osu_{call}_{_ONE_SIDED.get(kind, kind)}", collective=call, ranks=2)
     elif collective:
         test = test.told(**_collective(collective, "osu_" if family == "mpi" else f"osu_{family}_"))
-    if not accelerator and not managed:
+    if family in _OF_DEVICES:
+        test = test.told(**memory("device", "device"))
+    elif not accelerator and not managed:
         test = test.told(**memory("host", "host"))
     elif collective and managed:
         test = test.told(**memory("managed", "managed"))
@@ -168,27 +192,56 @@ def _collective(match: re.Match[str], tool: str) -> dict[str, str]:
 def is_header(line: str) -> bool:
     """Tell whether a line names columns; `line` has single spaces."""
     text = line.lstrip("# ").lower()
-    if ("(us)" in text or "mb/s" in text) and _HEADING.search(text):
+    measures = "(us)" in text or "mb/s" in text or (line.startswith("#") and _OTHER_UNIT.search(text))
+    if measures and _HEADING.search(text):
         return line.startswith("#") or text.startswith(("size ", "avg latency", "overall"))
     return line.startswith("#") and text.startswith("size ")
 
 
+def unknown_unit(line: str) -> str:
+    """Return the unit that a header names and whose worth is not known, "" if there is none."""
+    return _columns(line)[3]
+
+
 def under_header(test: Test, line: str) -> Test:
     """Take the columns from a header such as `# Size Avg Latency(us) Min Latency(us)`."""
-    columns, sized = _columns(line)
-    return replace(test, columns=columns, sized=sized) if columns else test  # mangled: what the title says holds
+    columns, sized, scales, _ = _columns(line)
+    if not columns:
+        return test  # mangled: what the title says holds
+    return replace(test, columns=columns, sized=sized, scales=scales)
 
 
 @lru_cache(maxsize=256)
-def _columns(line: str) -> tuple[tuple[str, ...], bool]:
-    """Return the columns that a header names, () where none of them measures, and whether rows begin with a size."""
-    text = line.lstrip("# ").lower()
-    found = [(match.start(), str(match.lastgroup)) for match in _HEADING.finditer(text)]
+def _columns(line: str) -> tuple[tuple[str, ...], bool, dict[str, float], str]:
+    """Return what a header names: columns, () where none of them measures; whether rows begin with a size; units."""
+    line = line.lstrip("# ")
+    text = line.lower()
+    matches = list(_HEADING.finditer(text))
+    scales: dict[str, float] = {}
+    unknown, end = "", len(text)
+    for match in reversed(matches):
+        if unit := _OTHER_UNIT.search(text, match.start(), end):
+            scale = _worth(line[unit.start() : unit.end()].strip("( )"), str(match.lastgroup))
+            scales |= {str(match.lastgroup): scale} if scale else {}
+            unknown = unknown if scale else unit[0]
+        end = match.start()
+    if not matches and (unit := _OTHER_UNIT.search(text)):
+        unknown = unit[0]
+    found = [(match.start(), str(match.lastgroup)) for match in matches]
     columns = tuple(column for _, column in found if column != "size")
     if not set(columns) & set(_MEASURES):
-        return (), True
+        return (), True, {}, unknown
     # `# Avg Latency(us)`, of a barrier, begins with its measure; `# Sxze Latency (us)` does not.
-    return columns, found[0][1] == "size" or found[0][0] > 0
+    return columns, found[0][1] == "size" or found[0][0] > 0, scales, unknown
+
+
+def _worth(unit: str, column: str) -> float:
+    """Return what one of a unit is in SI, 0 if it is none of what the column measures."""
+    kind = "B/s" if column == "bandwidth_bytes_per_s" else "s" if column.endswith("seconds") else ""
+    try:
+        return to_si(f"1 {unit}", kind, column)
+    except (QuantityError, UnknownNameError):
+        return 0.0
 
 
 def launched(line: str) -> Launch | None:

@@ -16,9 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from orrery_analytic.logs.osu_headers import memory
 from orrery_analytic.logs.rows import Notes, Rows, number, read_lines
 from orrery_analytic.logs.table import Reader, Reading
+from orrery_analytic.logs.text import Lines
 
 __all__ = ["READER"]
 
@@ -39,6 +42,9 @@ _OF_A_BLOCK = {"allgather", "gather", "scatter", "alltoall"}
 _COLLECTIVES = {*_OF_A_BLOCK, "allreduce", "bcast", "reduce", "reduce_scatter", "alltoallv"}
 _FILE = re.compile(r"(\d{1,15})_(\w{1,60}?)(?:_(\d{1,12}))?_([a-z]+\d{0,2})\.csv")
 _RAW_HEADER = re.compile(r"^[ \t]*highest(?:,| ?\r?$)", re.MULTILINE)
+# A time in nanoseconds; a line that is shorter than a header and begins otherwise says nothing.
+_BEGINS = frozenset('0123456789."')
+_DIGITS = re.compile(r"\d{1,15}+(?:\.\d{0,9}+)?+(?:, ?\d{1,15}+(?:\.\d{0,9}+)?+)*+")
 _RAW = re.compile(r"highest((?:, ?rank\d{1,7})*)")
 
 
@@ -60,6 +66,10 @@ class _Parser(Notes):
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
         self.at, self.text = at, text.strip()
+        if self.raw >= 0 and len(self.text) < len("highest") and self.text[0] not in _BEGINS:
+            return
+        if self.raw < 0 and not self.names and "," not in text and self.text != "highest":
+            return
         cells = [cell.strip(' \t"') for cell in self.text.split(",")]
         if self.raw >= 0 and self.text[:1].isdecimal():  # no header begins so
             self.iteration(cells, cut)
@@ -76,6 +86,25 @@ class _Parser(Notes):
         elif len(cells) == len(_SUMMARY):
             self.problem("a row without the header of its columns")
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows of a raw file that lines begin with, all at once; return how many there are."""
+        texts = [line for _, line in chunk[:-1]]
+        if self.raw < 0 or not texts or any(line.count(",") != self.raw for line in texts):
+            return 0
+        text = ",".join(texts)
+        if not _DIGITS.fullmatch(text):
+            return 0
+        times = np.fromstring(text, sep=",").reshape(-1, self.raw + 1)
+        slowest, ranks = times[:, 0], times[:, 1:]
+        if self.raw and (slowest < ranks.max(axis=1)).any():
+            return 0
+        columns: dict[str, Any] = {"seconds": slowest / 1e9, "iterations": np.ones(len(texts))}
+        if self.raw:
+            columns |= {"min_seconds": ranks.min(axis=1) / 1e9, "max_seconds": slowest / 1e9}
+        self.last = times[-1, -1]
+        self.rows.many([at for at, _ in chunk[:-1]], columns)
+        return len(texts)
+
     def header(self, names: tuple[str, ...]) -> None:
         """Take the names of the columns."""
         self.rows.close(self.reading)
@@ -89,7 +118,7 @@ class _Parser(Notes):
         if len(times) != len(values) or len(values) != self.raw + 1 or (self.raw and times[0] < max(times[1:])):
             if self.text[:1].isdecimal():
                 self.problem(f"no row of {self.raw + 1} times in nanoseconds")
-        elif cut and self.rows.rows and times[-1] < self.last / 3:  # a digit less is ten times less
+        elif cut and self.rows and times[-1] < self.last / 3:  # a digit less is ten times less
             self.problem("the file may end inside this number")
         else:
             self.last, slowest = times[-1], times[0] / 1e9
@@ -184,19 +213,8 @@ def _may_hold(text: str) -> bool:
     return "median_us" in text or "count_elements" in text
 
 
-def _parse(lines: list[str]) -> Reading:
-    parser = _Parser()
-    begin = next((at for at, text in enumerate(lines) if text.strip()), 0)
-    stop = begin + 1
-    if lines[begin].strip() == "highest":  # then millions of plain numbers may follow
-        while stop < len(lines) - 1 and lines[stop].isdecimal() and len(lines[stop]) < 19 and lines[stop].isascii():
-            stop += 1
-        parser.line(begin + 1, lines[begin], ["highest"], cut=False)
-        times = [float(text) / 1e9 for text in lines[begin + 1 : stop]]
-        parser.rows.lines = list(range(begin + 2, stop + 1))
-        parser.rows.rows = [(_OF_THE_SLOWEST, (seconds, 1.0)) for seconds in times]
-        parser.last = times[-1] * 1e9 if times else 0.0
-    return read_lines(parser, lines, stop if parser.raw == 0 else 0)
+def _parse(lines: Lines) -> Reading:
+    return read_lines(_Parser(), lines)
 
 
 READER = Reader(

@@ -10,10 +10,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from orrery_analytic.logs.osu_headers import memory
-from orrery_analytic.logs.rows import Notes, Rows, looks_like_row, number, read_lines
+from orrery_analytic.logs.rows import Notes, Rows, looks_like_row, number, plain, read_lines
 from orrery_analytic.logs.table import Problem, Reader, Reading
-from orrery_analytic.logs.text import excerpt, strip_prefix
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
 
@@ -22,6 +24,7 @@ _CONSTANT = re.compile(r"(benchmark|collective|datatype|reduction|ranks|send|rec
 _FACT = re.compile(r"# ?(library|device): (.{1,300})")
 _HEADER = re.compile(r"# ?bytes\s+median_us\b")
 _ROW = re.compile(r"\d{1,19}(?:\s+\d{1,19}\.\d{4}){3}\s+\d{1,19}")
+_AGAIN = "sizes start again without a header; read as rows of the table above"
 _COLUMNS = ("size", "n", "seconds", "best_seconds", "p90_seconds", "iterations")
 
 
@@ -32,6 +35,7 @@ class _Parser(Notes):
     title: Problem | None = None  # where the table begins, if no row has followed yet
     open: bool = False
     width: int = 0  # of the header: rows are as long
+    size: float = 0.0  # of the row above
 
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
@@ -43,6 +47,19 @@ class _Parser(Notes):
             self.row(words, cut)
         elif words:
             self.other(words)
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        if not self.open:
+            return 0
+        values = plain(chunk, 5)
+        if rows := len(values):
+            size, *times, iterations = values.T
+            self.problems(_AGAIN, (chunk[at] for at in np.flatnonzero(np.diff(size, prepend=self.size) < 0)))
+            self.title, self.size = None, size[-1]
+            columns = (size, size, *(time * 1e-6 for time in times), iterations)
+            self.rows.many([at for at, _ in chunk[:rows]], dict(zip(_COLUMNS, columns, strict=True)))
+        return rows
 
     def other(self, words: list[str]) -> None:
         """Take a line that does not begin with a size."""
@@ -95,8 +112,9 @@ class _Parser(Notes):
             self.problem("no row of size, median, best, 90th percentile and iterations")
             return
         size, median, best, p90, iterations = known
-        if self.rows.rows and size < self.rows.rows[-1][1][0]:
-            self.problem("sizes start again without a header; read as rows of the table above")
+        if size < self.size:
+            self.problem(_AGAIN)
+        self.size = size
         self.rows.add(self.at, _COLUMNS, (size, size, median * 1e-6, best * 1e-6, p90 * 1e-6, iterations))
 
     def close(self) -> None:
@@ -104,7 +122,7 @@ class _Parser(Notes):
         if self.title:
             self.reading.problems.append(self.title)
         self.rows.close(self.reading)
-        self.open, self.title = False, None
+        self.open, self.title, self.size = False, None, 0.0
 
     def end(self) -> Reading:
         """Return what was read."""
@@ -116,7 +134,7 @@ def _may_hold(text: str) -> bool:
     return "orrery_analytic probe" in text or "median_us" in text
 
 
-def _parse(lines: list[str]) -> Reading:
+def _parse(lines: Lines) -> Reading:
     return read_lines(_Parser(), lines)
 
 

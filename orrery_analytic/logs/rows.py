@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cache
 from typing import Any, Protocol
 
-from orrery_analytic.logs.table import Block, Problem, Reading
-from orrery_analytic.logs.text import excerpt
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Notes", "Rows", "cut_short", "looks_like_row", "number", "read_lines"]
+from orrery_analytic.logs.table import COLUMNS, Block, Problem, Reading, chunks
+from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
+
+__all__ = ["Notes", "Rows", "cut_short", "looks_like_row", "number", "out_of_range", "plain", "read_lines"]
 
 _ABSENT = {"n/a", "na", "-", "--", "nan", "-nan", "+nan", "null", "none", "nan(ind)", "-nan(ind)"}
 # Titles and headers of every format with rows of numbers; whose they are, each reader knows itself.
@@ -22,6 +25,7 @@ _HEADING = re.compile(
     r"|(?:Uni|Bi)directional P2P|P2P[ =]"
     r"|(?:Host|Device) to (?:Host|Device) Bandwidth|bandwidthTest-"
 )
+_HEADING_BEGINS = frozenset("#OSGBbnRm[UPHD")
 
 
 def number(word: str) -> float | None:
@@ -50,6 +54,11 @@ def looks_like_row(words: Sequence[str]) -> bool:
     return 1 < len(words) <= 14 and 2 * digits >= len(words)
 
 
+def out_of_range(mean: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return in which rows a mean does not lie between the least and the most."""
+    return np.flatnonzero((mean < least) | (mean > most))
+
+
 @dataclass
 class Notes:
     """What a reader has found so far, and the line that it is at."""
@@ -62,10 +71,19 @@ class Notes:
 
     def leaves(self) -> bool:
         """Tell whether the line is a heading; asked after the reader's own are ruled out, it is that of another."""
-        if _HEADING.match(" ".join(self.text[:200].split())):
+        if self.text[:1] in _HEADING_BEGINS and _HEADING.match(" ".join(self.text[:200].split())):
             self.elsewhere = True
             return True
         return False
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        return 0
+
+    def problems(self, what: str, lines: Iterable[tuple[int, str]]) -> None:
+        """Note the same of each of some lines."""
+        for self.at, self.text in lines:
+            self.problem(what)
 
     def problem(self, what: str) -> None:
         """Note that the line looks like data and is not read in full."""
@@ -79,6 +97,11 @@ class Notes:
 class Parser(Protocol):
     """What reads a log line by line."""
 
+    reading: Reading
+
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the plain rows that lines begin with, all at once, and return how many there are."""
+
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line that is not blank, and its words; `cut` if the log ends in it, without a line feed."""
 
@@ -86,41 +109,110 @@ class Parser(Protocol):
         """Return what was read."""
 
 
-def read_lines(parser: Parser, lines: Sequence[str], begin: int = 0) -> Reading:
+def read_lines(parser: Parser, lines: Lines, begin: int = 0) -> Reading:
     """Give a parser the lines of a log that are not blank, but the first `begin`."""
     last = len(lines)
-    for at, text in enumerate(islice(lines, begin, None), begin + 1):
-        if text and (words := text.split()):
-            parser.line(at, text, words, at == last)
+    for chunk in chunks(lines, parser.reading, begin):
+        for at, text in chunk[parser.many(chunk) :]:
+            if words := text.split():
+                parser.line(at, text, words, at == last)
     return parser.end()
+
+
+@cache
+def _plain(width: int, mark: str) -> re.Pattern[str]:
+    more = rf"(?:[ \t]++\d{{1,15}}+(?:\.\d{{0,9}}+)?+){{{width - 1}}}"
+    return re.compile(rf"(?:[ \t]*+\d{{1,15}}+{more}{mark}[ \t]*+\r?\n)+")
+
+
+def plain(chunk: Sequence[tuple[int, str]], width: int, mark: str = "") -> NDArray[np.float64]:
+    """Return the rows that lines begin with, but the last line, if they are nothing but numbers without signs.
+
+    Parameters
+    ----------
+    chunk
+        Lines with their numbers. All may have the prefix of the first.
+    width
+        Numbers in a row, the first of them whole.
+    mark
+        A regular expression for what is printed after the numbers.
+
+    Returns
+    -------
+    numpy.ndarray
+        A row each, `width` numbers wide.
+    """
+    first = chunk[0][1]
+    text = "\n".join([line for _, line in chunk])
+    label = first[: len(first) - len(strip_prefix(first))].lstrip()
+    if prefix := label[: len(label.rstrip()) + 1]:
+        text = text.lstrip().removeprefix(prefix).replace(f"\n{prefix}", "\n")
+    found = _plain(width, mark).match(text)
+    if found is None:
+        return np.empty((0, width))
+    numbers = re.sub(mark, "", found[0]) if mark else found[0]
+    return np.fromstring(numbers, sep=" ").reshape(-1, width)
 
 
 @dataclass
 class Rows:
     """Rows of one table, as they come: the columns need not be the same in each."""
 
-    constants: Mapping[str, Any]
+    constants: Mapping[str, Any] = field(default_factory=dict)
     lines: list[int] = field(default_factory=list)
     rows: list[tuple[tuple[str, ...], Sequence[Any]]] = field(default_factory=list)
+    parts: list[tuple[Sequence[int], dict[str, Sequence[Any] | NDArray[Any]]]] = field(default_factory=list)
+    """What came before `rows`, column by column, with the lines."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.parts)
 
     def add(self, line: int, names: tuple[str, ...], values: Sequence[Any]) -> None:
         """Add a row: columns of the table, and as many values."""
         self.lines.append(line)
         self.rows.append((names, values))
 
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """Return the values by column, NaN where a row has none."""
+    def many(self, lines: Sequence[int], columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
+        """Add rows by column."""
+        self.settle()
+        self.parts.append((lines, dict(columns)))
+
+    def settle(self) -> None:
+        """Put the rows into columns, NaN where one has no value."""
+        if not self.rows:
+            return
         first = self.rows[0][0]
         if all(names is first for names, _ in self.rows):
-            return dict(zip(first, zip(*(values for _, values in self.rows), strict=True), strict=True))
-        found = {name: [math.nan] * len(self.rows) for names in {names for names, _ in self.rows} for name in names}
-        for at, (names, values) in enumerate(self.rows):
-            for name, value in zip(names, values, strict=True):
-                found[name][at] = value
-        return dict(found)
-
-    def close(self, reading: Reading, columns: Mapping[str, Any] | None = None) -> None:
-        """Hand over the rows, if there are any, and begin anew; `columns` in place of those of the rows."""
-        if self.rows:
-            reading.blocks.append(Block(self.lines, columns or self.columns(), self.constants))
+            found: dict[str, Any] = dict(
+                zip(first, zip(*(values for _, values in self.rows), strict=True), strict=True)
+            )
+        else:
+            found = {name: [math.nan] * len(self.rows) for names in {names for names, _ in self.rows} for name in names}
+            for at, (names, values) in enumerate(self.rows):
+                for name, value in zip(names, values, strict=True):
+                    found[name][at] = value
+        self.parts.append((self.lines, found))
         self.lines, self.rows = [], []
+
+    def columns(self) -> dict[str, Sequence[Any] | NDArray[Any]]:
+        """Return the values by column, NaN where a row has none."""
+        self.settle()
+        if len(self.parts) == 1:
+            return self.parts[0][1]
+        names = dict.fromkeys(name for _, columns in self.parts for name in columns)
+        return {name: np.concatenate([_column(name, *part) for part in self.parts]) for name in names}
+
+    def close(
+        self, reading: Reading, constants: Mapping[str, Any] | None = None, columns: Mapping[str, Any] | None = None
+    ) -> None:
+        """Hand over the rows, if there are any, and begin anew; what is given stands in place of its own."""
+        if self:
+            told = columns or self.columns()
+            lines = self.parts[0][0] if len(self.parts) == 1 else np.concatenate([lines for lines, _ in self.parts])
+            reading.blocks.append(Block(lines, told, self.constants if constants is None else constants))
+        self.lines, self.rows, self.parts = [], [], []
+
+
+def _column(name: str, lines: Sequence[int], columns: Mapping[str, Any]) -> NDArray[Any]:
+    kind = COLUMNS[name][0] if name in COLUMNS else float
+    return np.asarray(columns[name], dtype=kind) if name in columns else np.full(len(lines), math.nan, dtype=kind)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, compress, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["COLUMNS", "Block", "LogWarning", "Problem", "Reader", "Reading", "frame", "warn"]
+from orrery_analytic.logs.text import Lines
+
+__all__ = ["COLUMNS", "Block", "LogWarning", "Problem", "Reader", "Reading", "chunks", "frame", "numbered", "warn"]
 
 COLUMNS: dict[str, tuple[type, str]] = {
     "file": (object, "name of the file, or <text>, <bytes>, <file>, <upload>"),
@@ -78,6 +81,12 @@ COLUMNS: dict[str, tuple[type, str]] = {
 
 # Python shows this many; all are in the table's attrs.
 _SHOWN = 20
+# No log has as many. Where they are found, the file is something else, and a reader goes no further.
+_MOST_PROBLEMS = 10_000
+_MOST_TABLES = 50_000
+_STRIDE = 400
+# Where pandas copies a column before it writes into it, one that holds a single value everywhere is stored once.
+_COPY_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
 
 
 class LogWarning(UserWarning):
@@ -99,18 +108,47 @@ class Block:
     of `COLUMNS`; what is absent was not measured.
     """
 
-    lines: Sequence[int]
+    lines: Sequence[int] | np.ndarray[Any, Any]
     columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]
     constants: Mapping[str, Any]
 
 
 @dataclass
 class Reading:
-    """What a reader made of a log: blocks of rows, problems, and where it first saw its format (line, text)."""
+    """What a reader made of a log: blocks of rows, problems, and where it first saw its format (line, text).
+
+    `stopped` is the line from which on it gave up, if it did.
+    """
 
     blocks: list[Block] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     seen: Problem | None = None
+    stopped: Problem | None = None
+
+    def full(self, line: int) -> bool:
+        """Tell whether there are more problems or tables than any log has, and note the line that comes next."""
+        for found, most, what in (
+            (self.problems, _MOST_PROBLEMS, "lines that cannot be read"),
+            (self.blocks, _MOST_TABLES, "tables"),
+        ):
+            if len(found) >= most and not self.stopped:
+                self.stopped = Problem(line, f"{len(found)} {what} stand above this one: from here on nothing is read")
+        return self.stopped is not None
+
+
+def chunks(lines: Lines, reading: Reading, begin: int = 0) -> Iterator[list[tuple[int, str]]]:
+    """Yield lines but the first `begin`, with their numbers from 1, some at a time, until the reading is full.
+
+    Those are left out that say nothing in any format.
+    """
+    telling = compress(enumerate(islice(lines, begin, None), begin + 1), islice(lines.telling, begin, None))
+    while (chunk := list(islice(telling, _STRIDE))) and not reading.full(chunk[0][0]):
+        yield chunk
+
+
+def numbered(lines: Lines, reading: Reading) -> Iterator[tuple[int, str]]:
+    """Yield lines as `chunks` does, one by one."""
+    return chain.from_iterable(chunks(lines, reading))
 
 
 @dataclass(frozen=True)
@@ -124,16 +162,19 @@ class Reader:
     name: str
     looks_for: str
     may_hold: Callable[[str], bool]
-    parse: Callable[[list[str]], Reading] | None = None
+    parse: Callable[[Lines], Reading] | None = None
     parse_text: Callable[[str], Reading] | None = None
     from_name: Callable[[str], Mapping[str, Any]] | None = None
 
-    def read(self, name: str, text: str, lines: list[str]) -> list[Reading]:
+    def read(self, name: str, text: str, lines: Lines) -> list[Reading]:
         """Return what each of its parsers made of a log."""
         if not self.may_hold(text):
             return []
         readings = [self.parse(lines)] if self.parse else []
         readings += [self.parse_text(text)] if self.parse_text else []
+        for reading in readings:
+            if reading.stopped:
+                reading.stopped = reading.stopped._replace(text=f"{reading.stopped.text} as {self.name}")
         if self.from_name:
             named = self.from_name(name)
             for reading in readings:
@@ -159,7 +200,7 @@ def frame(name: str, blocks: Sequence[Block]) -> pd.DataFrame:
     ordered = sorted(blocks, key=lambda block: block.lines[0])
     lengths = [len(block.lines) for block in ordered]
     data: dict[str, np.ndarray[Any, Any]] = {
-        "file": np.full(sum(lengths), name, dtype=object),
+        "file": _everywhere(name, object, sum(lengths)),
         "line": np.concatenate([block.lines for block in ordered]),
         "table": np.repeat(np.arange(len(ordered)), lengths),
     }
@@ -170,18 +211,28 @@ def frame(name: str, blocks: Sequence[Block]) -> pd.DataFrame:
             continue
         if column in varying:
             parts = [
-                block.columns[column] if column in block.columns else [block.constants.get(column, math.nan)] * length
+                np.asarray(block.columns[column], dtype=kind)
+                if column in block.columns
+                else _everywhere(block.constants.get(column, math.nan), kind, length)
                 for block, length in zip(ordered, lengths, strict=True)
             ]
-            data[column] = np.concatenate([np.asarray(part, dtype=kind) for part in parts])
-        elif column in fixed:
-            constants = [block.constants.get(column, math.nan) for block in ordered]
+            data[column] = np.concatenate(parts) if len(parts) > 1 else parts[0]
+            continue
+        constants = [block.constants.get(column, math.nan) for block in ordered] if column in fixed else [math.nan]
+        if len(set(constants)) > 1:
             data[column] = np.repeat(np.array(constants, dtype=kind), lengths)
         else:
-            data[column] = np.full(sum(lengths), math.nan, dtype=kind)
+            data[column] = _everywhere(constants[0], kind, sum(lengths))
     # With its type, or pandas would guess that of text from what it holds. Nobody else has these arrays: no copy.
     series = {column: pd.Series(data[column], dtype=kind, copy=False) for column, (kind, _) in COLUMNS.items()}
     return pd.DataFrame(series, copy=False)
+
+
+def _everywhere(value: Any, kind: type, length: int) -> np.ndarray[Any, Any]:
+    """Return a column that holds one value everywhere."""
+    if _COPY_ON_WRITE:
+        return np.broadcast_to(np.array(value, dtype=kind), length)
+    return np.full(length, value, dtype=kind)
 
 
 def warn(name: str, problems: Sequence[Problem], stacklevel: int) -> None:
@@ -189,5 +240,6 @@ def warn(name: str, problems: Sequence[Problem], stacklevel: int) -> None:
     for problem in problems[:_SHOWN]:
         warnings.warn(f"{name}, line {problem.line}: {problem.text}", LogWarning, stacklevel=stacklevel + 1)
     if len(problems) > _SHOWN:
-        text = f"{name}: {len(problems) - _SHOWN} more lines like these; table.attrs['warnings'] lists all."
+        last = f"the last is line {problems[-1].line}: {problems[-1].text}"
+        text = f"{name}: {len(problems) - _SHOWN} more lines like these, {last}; table.attrs['warnings'] lists all."
         warnings.warn(text, LogWarning, stacklevel=stacklevel + 1)

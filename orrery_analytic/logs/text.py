@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from orrery_analytic.errors import FileMissingError, FormatError
 from orrery_analytic.logs.refused import binary
 
-__all__ = ["excerpt", "load", "strip_prefix", "to_lines"]
+__all__ = ["Lines", "excerpt", "load", "strip_prefix", "to_lines"]
 
 _ACCEPTED = (
     "a path, text with at least one line break, bytes, an open file, or one item of an ipywidgets FileUpload "
@@ -39,6 +41,12 @@ _PREFIX = re.compile(
     re.VERBOSE,
 )
 
+# What a prefix may begin with.
+_PREFIX_BEGINS = frozenset(" \t\r\f\v[>|│<(0123456789MTWFS\xa0")
+# Bytes that a row has, or a row of words in CSV; without them, a line that is shorter than a heading says nothing.
+_OF_ROWS = np.array([chr(byte) in "0123456789,;" or byte > 127 for byte in range(256)])
+_SHORTEST = len("#Size")
+
 # Whatever stands before one of these is a label: of a host (pdsh), a pod, a service, a level of importance.
 _HEADS = ("# OSU ", "# Size ", "# Benchmarking ", "#bytes ", "# size ", "nvbandwidth Version", "[P2P (Peer", "Running ")
 _LABEL = re.compile(r"[A-Za-z][\w./@\[\]-]{0,80}(?:: ?| \| ?|> ?| )")
@@ -66,6 +74,8 @@ def load(source: object) -> tuple[str, str]:
         return _decode("<bytes>", source)
     if isinstance(source, str) and "\n" in source:
         return "<text>", source
+    if isinstance(source, str) and not source.strip():
+        raise FormatError(f"An empty text is no log, and no path to one. A log is {_ACCEPTED}.")
     if isinstance(source, (str, Path)):
         return _decode(str(source), _bytes_of(Path(source)))
     if hasattr(source, "read"):
@@ -110,14 +120,26 @@ def _decode(name: str, content: object) -> tuple[str, str]:
     return name, data.decode("utf-8-sig", errors="replace")
 
 
-def to_lines(text: str) -> list[str]:
+class Lines(list[str]):
+    """Lines of a log. `text` is all of them; `telling` has a byte each, 0 for one that no reader need look at."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        super().__init__(lines)
+        self.text = "\n".join(self)
+        codes = np.frombuffer(f"{self.text}\n".encode(errors="replace"), dtype=np.uint8)
+        ends = np.flatnonzero(codes == ord("\n"))
+        begins = np.append(0, ends[:-1] + 1)
+        self.telling = (np.logical_or.reduceat(_OF_ROWS[codes], begins) | (ends - begins >= _SHORTEST)).tobytes()
+
+
+def to_lines(text: str) -> Lines:
     """Split at line feeds alone, so that numbers are those of an editor; cut what is too long to be a row."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
     lines = [line if len(line) <= _LONGEST else line[:_LONGEST] for line in text.split("\n")]
     if labels := tuple(_labels(text)):
         lines = [_without(line, labels) for line in lines]
-    return lines
+    return Lines(lines)
 
 
 def _labels(text: str) -> set[str]:
@@ -139,7 +161,7 @@ def _without(line: str, labels: tuple[str, ...]) -> str:
 
 def strip_prefix(line: str) -> str:
     """Take indentation, quotation marks, and the rank, stream and time labels of launchers off a line."""
-    found = _PREFIX.match(line)
+    found = _PREFIX.match(line) if line[:1] in _PREFIX_BEGINS else None
     return line[found.end() :] if found else line
 
 

@@ -103,6 +103,8 @@ def test_what_no_machine_is_made_of(two: oa.Fit, tmp_path: Path) -> None:
         two.to_machine("x", base="example", path=tmp_path / "x.txt")
     with pytest.raises(QuantityError, match="takes fits"):
         oa.calibrate("x", "fit")  # type: ignore[arg-type]
+    with pytest.raises(QuantityError, match="path"):
+        two.to_machine("x", base="example", path=3)  # type: ignore[arg-type]
     with pytest.raises(OrreryError, match="Did you mean 'ranks_per_node'"):
         two.to_machine("x", base="example", ranks_pr_node=4)
     flat = oa.fit({"n": SIZES[:8], "seconds": np.linspace(2e-6, 1.9e-6, 8)}, "hockney")
@@ -137,6 +139,8 @@ def test_a_band_holds_the_truth_and_widens_with_the_error(ring: tuple[oa.Cost, o
     narrow = oa.predict_band(cost, made, [16, 64], SIZES, level=0.5)
     assert ((narrow["high"] - narrow["low"]) < (band["high"] - band["low"])).all()
     assert oa.predict_band(cost, made, [16, 64], SIZES).equals(band)
+    with pytest.raises(QuantityError, match="1-D"):
+        oa.predict_band(cost, made, [], SIZES)
     with pytest.raises(QuantityError, match="level"):
         oa.predict_band(cost, made, 16, 1, level=95)
 

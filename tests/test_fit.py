@@ -120,11 +120,19 @@ def reduction(seed: int) -> oa.Fit:
     return oa.fit({"n": SIZES, "seconds": dirty(seed, 2e-7 + SIZES / 8e9)}, "reduction")
 
 
+@known(alpha_gdr=1.5e-6, beta_gdr=1 / 50e9)
+def call(seed: int) -> oa.Fit:
+    host = 2e-6 + SIZES / 12e9
+    device = dirty(seed, host + 3e-6 + 2 * SIZES / 50e9)
+    return oa.fit(({"n": SIZES, "seconds": device}, {"n": SIZES, "seconds": host}), "call")
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_the_truth_is_inside_of_the_intervals(model: str) -> None:
+    # Intervals of 95 % hold the truth of a parameter in 17 or more of 20 runs, but in 2 of 100 cases.
     function, truth = MODELS[model]
     hits = np.sum([inside(function(seed), truth) for seed in range(20)], axis=0)
-    assert (hits >= 18).all(), dict(zip(truth, hits, strict=True))
+    assert (hits >= 17).all(), dict(zip(truth, hits, strict=True))
 
 
 def test_parameters_of_exact_data_are_exact() -> None:
@@ -158,12 +166,52 @@ def test_rows_of_0_bytes_of_device_buffers_are_left_out() -> None:
     assert len(oa.fit(table.assign(buffers="host")).points) == 26
 
 
-def test_of_rows_that_repeat_a_size_the_median_is_taken() -> None:
+def test_of_rows_that_repeat_a_size_the_mean_without_those_far_off_is_taken() -> None:
     seconds = 2e-6 + SIZES / 1e10
     table = {"n": np.tile(SIZES, 3), "seconds": np.concatenate([seconds, 1.01 * seconds, 9 * seconds])}
     made = oa.fit(table)
-    assert made.parameters["alpha"] == pytest.approx(2.02e-6, rel=1e-4)
+    assert made.parameters["alpha"] == pytest.approx(2.01e-6, rel=1e-4)
     assert "75 rows repeat 25 sizes" in made.warnings[0]
+    assert "without 25 rows far from the others" in made.warnings[0]
+
+
+def test_of_two_repeats_that_differ_the_shorter_one_counts() -> None:
+    seconds = np.concatenate([dirty(1, 2e-6 + SIZES / 1e10, 0.0), dirty(2, 2e-6 + SIZES / 1e10, 0.0)])
+    seconds[7] *= 3
+    made = oa.fit({"n": np.tile(SIZES, 2), "seconds": seconds, "line": np.arange(4, 54)})
+    assert made.points["seconds"][7] == seconds[32]
+    assert "without 1 row far from the others (line 11)" in made.warnings[0]
+
+
+def test_overheads_of_netgauge_survive_two_outliers_in_a_row() -> None:
+    way, gap = 2e-6 + SIZES / 9e9, 0.6e-6 + SIZES / 9e9
+    overhead = np.where(SIZES <= 4096, 0.4e-6, 0.4e-6 + SIZES / 1e9)
+    overhead[3:5] *= 5
+    columns = {"round_trip_seconds": 2 * way, "train_seconds": 2 * way + 9 * gap, "messages": 10.0}
+    made = oa.fit({"n": SIZES, "seconds": way, "o_send": overhead, "o_recv": overhead, **columns})
+    assert made.parameters["o"] == pytest.approx(0.4e-6, rel=0.05)
+    assert (
+        made.points["series"] == "overhead"
+    ).sum() == 11 + 2  # 512 and 1024 bytes more are within half as much again
+    assert any("the overhead is that of messages up to" in text for text in made.warnings)
+
+
+def test_a_call_is_told_from_the_latency_of_its_ends() -> None:
+    host = pd.DataFrame({"n": SIZES, "seconds": 4e-6 + SIZES / 12e9, "collective": "bcast", "ranks": 8})
+    device = host.assign(seconds=host["seconds"] + 5e-6 + SIZES / 30e9)
+    made = oa.fit((device, host), "call", gdr_latency="1.5 us")
+    assert made.parameters["t_call"] == pytest.approx(2e-6, rel=1e-3)
+    assert made.to_machine("x", base="example").parameters["t_call"] == pytest.approx(2e-6, rel=1e-3)
+    both = oa.fit((device, host), "call")
+    assert both.parameters["t_call"] == pytest.approx(5e-6, rel=1e-3)
+    assert any("no gdr_latency= was given" in text for text in both.warnings)
+    with pytest.raises(QuantityError, match="fit_bounce"):
+        oa.fit((device.assign(collective="allreduce"), host.assign(collective="allreduce")), "call")
+    for other, said in (({"collective": "gather"}, "collective: bcast and gather"), ({"ranks": 16}, "ranks: 8 and 16")):
+        with pytest.raises(QuantityError, match=said):
+            oa.fit((device, host.assign(**other)), "call")
+        with pytest.raises(QuantityError, match=said):
+            oa.fit((device, host.assign(**other)), "bounce", copies=2)
 
 
 def test_wrong_results_are_left_out() -> None:
@@ -294,6 +342,11 @@ def test_a_negative_gap_of_netgauge_is_not_used() -> None:
         ({"n": SIZES, "bandwidth_bytes_per_s": SIZES}, {"model": "hockney"}, FormatError, 'model="bandwidth"'),
         (({"n": SIZES, "seconds": SIZES},), {"model": "hockney"}, QuantityError, "takes one table"),
         ((), {}, QuantityError, "none was given"),
+        ({"n": SIZES, "seconds": SIZES}, {"model": "call"}, QuantityError, "two tables"),
+        ({"n": SIZES, "seconds": SIZES}, {"most": [1]}, QuantityError, "most"),
+        ({"n": [10**400], "seconds": [1e-6]}, {}, QuantityError, "the column n"),
+        ({"n": SIZES, "seconds": SIZES, "file": [{}] * 25}, {}, QuantityError, "the column file"),
+        (pd.DataFrame([[1, 1, 2e-6]], columns=["n", "n", "seconds"]), {}, QuantityError, "several columns 'n'"),
     ],
 )
 def test_what_a_fit_refuses(table: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -296,10 +296,10 @@ def test_what_a_bounce_refuses(change: dict[str, Any], message: str) -> None:
 
 
 def test_what_is_not_bounced_needs_a_number_of_copies() -> None:
-    device = abci(16, "device").assign(collective="bcast")
+    device, host = (abci(16, buffers).assign(collective="bcast") for buffers in ("device", "host"))
     with pytest.raises(QuantityError, match="copies no buffer of bcast"):
-        oa.fit_bounce(device, abci(16, "host"))
-    assert oa.fit_bounce(device, abci(16, "host"), copies=3).parameters["alpha_bounce"] > 0
+        oa.fit_bounce(device, host)
+    assert oa.fit_bounce(device, host, copies=3).parameters["alpha_bounce"] > 0
 
 
 def test_a_bounce_takes_two_tables_of_common_sizes(bounce: oa.Fit) -> None:

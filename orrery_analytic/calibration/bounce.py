@@ -14,12 +14,12 @@ from orrery_analytic.calibration.points import as_table, by_size, falls, measure
 from orrery_analytic.calibration.result import Fit, Given
 from orrery_analytic.calibration.solve import Column, solve, source_of
 from orrery_analytic.cost import evaluate
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.gpu import bounce_copies
 from orrery_analytic.units import readable, shown
 
-__all__ = ["add_bounce", "common_sizes", "fit_bounce"]
+__all__ = ["add_bounce", "common_sizes", "fit_bounce", "same_call"]
 
 _STEP = 1.5
 
@@ -46,7 +46,7 @@ def _copied(points: pd.DataFrame, copies: int | None, library: str) -> tuple[int
     """Return how many copies a call makes, how many bytes in all at each point, and of what."""
     n: Floats = points["n"].to_numpy(dtype=float)
     if copies is not None:
-        count = int(whole("copies", copies, 1, 64))
+        count = one("copies", copies, 1, 64)
         return count, count * n, f"{count} {'copies' if count > 1 else 'copy'} of n bytes"
     known = points["collective"].dropna() if "collective" in points.columns else points["n"][:0]
     if not len(known):
@@ -65,6 +65,15 @@ def _copied(points: pd.DataFrame, copies: int | None, library: str) -> tuple[int
         evaluate([sp.Add(*each)], values)[0],
         f"{len(each)} copies by {library}, {', '.join(map(str, each))}",
     )
+
+
+def same_call(device: pd.DataFrame, host: pd.DataFrame) -> None:
+    """Raise a QuantityError if two tables say that they are of two collectives, or of two numbers of ranks."""
+    for name in ("collective", "ranks"):
+        one_each = [table[name].dropna().unique() for table in (device, host) if name in table.columns]
+        if len(one_each) == 2 and all(map(len, one_each)) and set(one_each[0]) != set(one_each[1]):
+            of = " and ".join(f"{value[0]:g}" if name == "ranks" else str(value[0]) for value in one_each)
+            raise QuantityError(f"the two tables differ in {name}: {of}. Allowed: two tables of the same call.")
 
 
 def fit_bounce(device: Any, host: Any, copies: int | None = None, library: str = "openmpi-4.1") -> Fit:
@@ -86,9 +95,11 @@ def fit_bounce(device: Any, host: Any, copies: int | None = None, library: str =
     Raises
     ------
     QuantityError
-        If the tables have no size in common, or the library copies nothing of that collective.
+        If the tables have no size in common or are of two collectives or numbers of ranks, or the library copies
+        nothing of that collective.
     """
     slow, fast, notes = common_sizes(device, host, ("device", "host"))
+    same_call(slow, fast)
     count, copied, told = _copied(slow, copies, library)
     known: Floats = fast["seconds"].to_numpy(dtype=float)
     less = (slow["seconds"].to_numpy() <= known).sum()
@@ -144,9 +155,9 @@ def add_bounce(fit: Fit, host: Any, copies: int | None = None, library: str = "o
     DataFrame
         n, host_seconds, bounce_seconds, seconds (their sum), low and high (95 %, from the covariance of the fit).
     """
-    if fit.model != "bounce":
+    if not isinstance(fit, Fit) or fit.model != "bounce":
         raise QuantityError(
-            f"add_bounce takes a fit of a bounce, as fit_bounce returns it, not one of {shown(fit.model)}."
+            f"add_bounce takes a fit of a bounce, as fit_bounce returns it, not {shown(getattr(fit, 'model', fit))}."
         )
     points, _ = by_size(one_series(measured(as_table(host))))
     _, copied, _ = _copied(points, copies, library)

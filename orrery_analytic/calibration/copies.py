@@ -12,7 +12,7 @@ from orrery_analytic.calibration.lines import fit_lines
 from orrery_analytic.calibration.points import MOST, by_size, falls, lines_text, numbers, one_series
 from orrery_analytic.calibration.result import Fit, Given
 from orrery_analytic.calibration.solve import Column, solve
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import FormatError, QuantityError, choose
 from orrery_analytic.symbols import COPIES
 
@@ -74,7 +74,7 @@ def copies(table: pd.DataFrame, copy: str | None = None, most: int = 3) -> Fit:
             "bandwidths were measured, and their times are n over bandwidth: where copies follow each other without a "
             "wait, the latency of one is hidden in part."
         )
-    fit = fit_lines("copies", points, notes, f"alpha_{name}", f"beta_{name}", int(whole("most", most, 1, 8)))
+    fit = fit_lines("copies", points, notes, f"alpha_{name}", f"beta_{name}", one("most", most, 1, 8))
     alphas = [each for each in fit.names if each.startswith("alpha")]
     if len(alphas) == 1:
         gives = {f"{name}_latency": Given(f"alpha_{name}"), f"{name}_bandwidth": Given(f"beta_{name}")}

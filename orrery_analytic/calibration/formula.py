@@ -14,7 +14,7 @@ from orrery_analytic.calibration.result import Fit
 from orrery_analytic.calibration.tangent import fit_cost, loss, with_rendezvous
 from orrery_analytic.calls import collective_cost, kernel_cost
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import QuantityError, unknown_name
 from orrery_analytic.gpu import flag
 from orrery_analytic.networks import TwoLevel
@@ -23,6 +23,8 @@ from orrery_analytic.symbols import describe, n
 from orrery_analytic.units import shown, to_si
 
 __all__ = ["collective", "kernel"]
+
+_MOST_RANKS = 2**31 - 1
 
 
 def _fixed(fixed: Any, machine: Any) -> dict[str, float]:
@@ -45,17 +47,20 @@ def _fixed(fixed: Any, machine: Any) -> dict[str, float]:
     names = [fixed] if isinstance(fixed, str) else fixed
     for name in names:
         if name not in source:
-            raise unknown_name("fixed parameter of the machine", name, source)
-    return {name: float(source[name]) for name in names}
+            raise unknown_name("fixed parameter of the machine", name, [str(key) for key in source])
+    return {name: float(to_si(source[name], describe(name).unit, f"machine[{name!r}]")) for name in names}
 
 
 def _points(table: pd.DataFrame, ranks: Any, apart: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
     rows = one_series(measured(table), ("file", "table", "ranks", "nodes", "library", *apart)).copy()
-    rows["P"] = numbers(rows, "ranks") if ranks is None else float(whole("ranks", ranks, 1))
+    rows["P"] = numbers(rows, "ranks") if ranks is None else float(one("ranks", ranks, 1))
     keys = [name for name in ("P", "n", *apart) if name in rows.columns and rows[name].notna().all()]
     points, notes = by_size(rows, keys=keys)
     if "algorithm" in keys:
         points["series"] = points["algorithm"]
+    wrong = points.loc[~points["P"].isna() & ~points["P"].between(0, _MOST_RANKS), "P"]
+    if len(wrong):
+        raise QuantityError(f"this table has {wrong.iloc[0]:g} ranks. Allowed: 1 to {_MOST_RANKS}.")
     alone = points["P"] == 1
     if alone.all():
         raise QuantityError("all rows of this table are of one rank, for which a collective costs nothing.")
@@ -198,6 +203,8 @@ def _chosen(
     collective: str, points: pd.DataFrame, rules: Any, itemsize: int, options: Mapping[str, Any]
 ) -> tuple[list[tuple[Cost, np.ndarray[Any, Any]]], pd.DataFrame, list[str]]:
     """Return the formula of what the library takes at each point, without the points that have none."""
+    if not np.all(points["P"] >= 1):
+        raise QuantityError("the table does not say how many ranks took part: give ranks=.")
     whole_n = points["n"].to_numpy().round().astype(np.int64)
     _, index, found = plans(collective, points["P"].astype(int).to_numpy(), whole_n, rules, itemsize=itemsize)
     costs = [plan_cost(collective, plan, **options) for plan in found]

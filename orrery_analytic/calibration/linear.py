@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize
+from scipy.special import ndtri
 
 from orrery_analytic.errors import OrreryError
 
@@ -25,6 +26,7 @@ __all__ = [
     "estimate",
     "refine",
     "robust_values",
+    "scatter",
     "spread",
 ]
 
@@ -86,7 +88,16 @@ def spread(residuals: Floats, parameters: int = 0) -> float:
     size = float(np.sort(np.abs(residuals))[place - 1])
     share = min((place - 0.5) / count, 0.95) if count > 1 else 0.5
     wider = np.sqrt(count / max(count - parameters, 1))
-    return max(size / float(stats.norm.ppf((1 + share) / 2)) * float(wider), _LEAST_SPREAD)
+    return max(size / float(ndtri((1 + share) / 2)) * float(wider), _LEAST_SPREAD)
+
+
+def scatter(residuals: Floats, parameters: int = 0) -> float:
+    """Return the standard deviation of residuals without those further than `FAR` of it: sharper than `spread`."""
+    sigma = spread(residuals, parameters)
+    for _ in range(5):
+        kept = residuals[np.abs(residuals) <= FAR * sigma]
+        sigma = max(float(np.sqrt((kept**2).sum() / max(len(kept) - parameters, 1))), _LEAST_SPREAD)
+    return sigma
 
 
 def deviations(columns: Floats, seconds: Floats, values: Floats, offset: Floats | float = 0.0) -> Floats:
@@ -208,11 +219,12 @@ def refine(
     values[(values < start) & (start == 0)] = 0.0
     values[np.abs(values) * scale < 1e-9] = 0.0  # the solver stays inside of its bounds, however little
     model = np.maximum(offset + columns @ values, _LEAST)
-    relative, w = (columns / model[:, None])[used], weights[used]
+    relative, w = np.nan_to_num((columns / model[:, None])[used], posinf=0.0), weights[used]
     psi = w * (np.log(seconds) - np.log(model))[used]  # a point far off counts for no more than a near one
     steep = max(float(np.mean(2 * w**2 - w)), _LEAST_STEEP)  # d psi / d r of Cauchy's weights; 1 where all weights are
     sigma = max(float(np.sqrt((psi**2).sum() / max(freedom, 1))) / steep, _LEAST_SPREAD)
     # lmfit has the same covariance where all weights are 1, but none for exact data.
     size = np.linalg.norm(relative, axis=0)
+    size[size == 0] = 1.0
     inverse = np.linalg.pinv((relative / size).T @ (relative / size)) / np.outer(size, size)
     return Estimate(values, WIDER**2 * sigma**2 * inverse, weights, sigma, freedom, minimized)

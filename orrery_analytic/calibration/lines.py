@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
-from orrery_analytic.calibration.linear import FAR, NEAR, Floats, deviations, robust_values, spread
+from orrery_analytic.calibration.linear import FAR, NEAR, Floats, deviations, robust_values, scatter, spread
 from orrery_analytic.calibration.pieces import Piece, pieces
 from orrery_analytic.calibration.points import by_size, falls, measured, numbers, one_series, where
 from orrery_analytic.calibration.result import Fit, Given
 from orrery_analytic.calibration.solve import Column, Switch, solve
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import FormatError, choose
 from orrery_analytic.units import readable, to_si
 
@@ -48,12 +49,63 @@ def fit_lines(
             low, high = piece.last_between
             name = f"s_{tail}_{i}" if tail else f"s_{i}"
             switches.append(Switch(name, float(n[piece.last]), float(n[low]), float(n[high + 1])))
-    weights = _without_outliers(np.column_stack([np.ones(len(n)), n - base]), seconds, found)
-    return solve(model, columns, points, weights=weights, switches=switches, notes=notes)
+    lines = np.column_stack([np.ones(len(n)), n - base])
+    weights, sigma = _without_outliers(lines, seconds, found)
+    ends = _ends(lines, seconds, found, sigma)
+    wider = {column.name: end for column, end in zip(columns, ends, strict=True)}
+    return solve(model, columns, points, weights=weights, switches=switches, notes=notes, wider=wider)
 
 
-def _without_outliers(lines: Floats, seconds: Floats, found: Sequence[Piece]) -> Floats:
-    """Return a weight of 1 for each point, and 0 for outliers: by the spread of all pieces, as each has few points."""
+def _ends(lines: Floats, seconds: Floats, found: Sequence[Piece], sigma: float) -> list[tuple[float, float]]:
+    """Return ends of the 95 % intervals of first and slope of each piece, over the ranges that it may have as well.
+
+    A range whose points are further off by a misfit d, in variances, than those of the best one has exp(-d / 2) of its
+    likelihood, and the interval is that of the mean over ranges with these weights. Where there is no other range none
+    is given.
+    """
+    out = []
+    for piece in found:
+        if not piece.others:
+            out += [(np.inf, -np.inf)] * 2
+            continue
+        ranges = [(piece.first, piece.last, 0.0), *piece.others]
+        chance = np.exp([-misfit / 2 for *_, misfit in ranges])
+        fits = [_line(lines[first : last + 1], seconds[first : last + 1], sigma) for first, last, _ in ranges]
+        values, errors = (np.array(part) for part in zip(*fits, strict=True))
+        for of in range(2):
+            mixed = _mixed(values[:, of], errors[:, of], chance / chance.sum())
+            out.append((mixed(0.025), mixed(0.975)))
+    return out
+
+
+def _line(lines: Floats, seconds: Floats, sigma: float) -> tuple[Floats, Floats]:
+    """Return the robust line through some points, and its standard errors."""
+    values = robust_values(lines, seconds, sigma, rounds=10)
+    r = deviations(lines, seconds, values)
+    used = np.abs(r) <= max(FAR * sigma, NEAR)
+    relative = (lines * np.exp(r)[:, None] / seconds[:, None])[used]
+    size = np.maximum(np.linalg.norm(relative, axis=0), 1e-300)
+    inverse = np.linalg.pinv((relative / size).T @ (relative / size)) / np.outer(size, size)
+    return values, sigma * np.sqrt(np.maximum(np.diag(inverse), 0.0))
+
+
+def _mixed(values: Floats, errors: Floats, chance: Floats) -> Callable[[float], float]:
+    """Return the quantiles of normal distributions that are mixed with some chances."""
+    low, high = float((values - 9 * errors).min()), float((values + 9 * errors).max())
+
+    def quantile(share: float) -> float:
+        below, above = low, high
+        for _ in range(40):
+            middle = (below + above) / 2
+            small = chance @ ndtr((middle - values) / np.maximum(errors, 1e-300)) < share
+            below, above = (middle, above) if small else (below, middle)
+        return above
+
+    return quantile
+
+
+def _without_outliers(lines: Floats, seconds: Floats, found: Sequence[Piece]) -> tuple[Floats, float]:
+    """Return a weight of 1 for each point, 0 for outliers, by the spread of all pieces, as each has few; the spread."""
     sigma, weights = 0.05, np.ones(len(seconds))
     for _ in range(5):
         r = np.zeros(len(seconds))
@@ -68,7 +120,7 @@ def _without_outliers(lines: Floats, seconds: Floats, found: Sequence[Piece]) ->
         here = slice(piece.first, piece.last + 1)
         if weights[here].sum() < 2:  # a line takes two points
             weights[here] = 1.0
-    return weights
+    return weights, scatter(r, 2 * len(found))
 
 
 def _lines(
@@ -162,7 +214,7 @@ def hockney_pieces(table: pd.DataFrame, link: str = "between", most: int = 4, wi
     Where the pieces end is found, and how many there are: at most `most`. Otherwise as `hockney`. A machine file takes
     the latency of the first piece and the bandwidth of the last.
     """
-    return _lines("hockney_pieces", table, link, int(whole("most", most, 1, 8)), wire)[0]
+    return _lines("hockney_pieces", table, link, one("most", most, 1, 8), wire)[0]
 
 
 def per_message(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -202,7 +254,7 @@ def bandwidth(table: pd.DataFrame, most: int = 4, wire: Any = None) -> Fit:
         "a windowed test has many messages under way: it gives the gap between messages (g, or the overhead if that is "
         "longer) and the time a byte (G); of the latency it says nothing."
     )
-    fit = fit_lines("bandwidth", points, notes, "g", "G", int(whole("most", most, 1, 8)), base=1.0)
+    fit = fit_lines("bandwidth", points, notes, "g", "G", one("most", most, 1, 8), base=1.0)
     gaps, slopes = ([name for name in fit.parameters if name.partition("_")[0] == kind] for kind in "gG")
     gives = {
         "message_gap": Given(gaps[0]),

@@ -55,21 +55,31 @@ def _columns(series: pd.Series[Any], n: Floats, names: Sequence[str]) -> list[Co
 
 
 def _netgauge(table: pd.DataFrame) -> Fit:
-    rows, notes = by_size(one_series(measured(table)))
-    notes += falls(rows)
-    n = rows["n"].to_numpy(dtype=float)
-    gaps = (rows["train_seconds"] - rows["round_trip_seconds"]) / (rows["messages"] - 1)
-    overheads = (rows["o_send"] + rows["o_recv"]) / 2
-    usable = np.isfinite(overheads) & (overheads > 0)
-    small = float(np.median(overheads[usable].iloc[:5])) if usable.any() else math.nan
-    above = (usable & (overheads > _FLAT * small)).to_numpy()
-    run = np.flatnonzero(above[:-1] & above[1:])  # one alone is an outlier
-    flat = usable & (np.arange(len(rows)) < (run[0] if run.size else len(rows)))
-    if flat.any() and (usable & ~flat).any():
-        notes.append(
-            f"the overhead is that of messages up to {readable(n[flat].max(), 'B')}: above, the copy of the message "
-            f"counts in what netgauge prints as o ({lines_text(rows[usable & ~flat])})."
-        )
+    rows = one_series(measured(table))
+    gaps = (numbers(rows, "train_seconds") - numbers(rows, "round_trip_seconds")) / (numbers(rows, "messages") - 1)
+    series = {
+        _WAY: rows["seconds"].to_numpy(),
+        _GAP: gaps,
+        _OVERHEAD: (numbers(rows, "o_send") + numbers(rows, "o_recv")) / 2,
+    }
+    parts, notes = [], []
+    for name, seconds in series.items():
+        part = rows.assign(series=name, seconds=seconds)
+        part = part[np.isfinite(part["seconds"]) & (part["seconds"] > 0)]
+        if len(part):
+            part, told = by_size(part)
+            parts.append(part)
+            notes += [note for note in told if note not in notes]
+    notes += falls(parts[0])
+    if parts[-1]["series"].iloc[0] == _OVERHEAD:
+        flat = _flat(parts[-1]["seconds"].to_numpy())
+        if flat < len(parts[-1]):
+            notes.append(
+                f"the overhead is that of messages up to {readable(parts[-1]['n'].iloc[flat - 1], 'B')}: above, the "
+                "copy of the message counts in what netgauge prints as o "
+                f"({lines_text(parts[-1].iloc[flat:])})."
+            )
+        parts[-1] = parts[-1].iloc[:flat]
     for column in ("g", "G"):
         below = numbers(rows, column) < 0
         if below.any():
@@ -77,14 +87,16 @@ def _netgauge(table: pd.DataFrame) -> Fit:
                 f"netgauge prints a negative {column} ({lines_text(rows[below])}), not used, nor is any other "
                 f"{column}: it is fitted to the times of trains of messages."
             )
-    parts = [
-        rows.assign(series=_WAY),
-        rows.assign(series=_GAP, seconds=gaps)[np.isfinite(gaps) & (gaps > 0)],
-        rows.assign(series=_OVERHEAD, seconds=overheads)[flat],
-    ]
     points = pd.concat(parts, ignore_index=True)
     columns = _columns(points["series"], points["n"].to_numpy(dtype=float), ("L", "o", "g", "G"))
     return solve("loggp", columns, points, notes=notes, gives=_GIVES)
+
+
+def _flat(overheads: Floats) -> int:
+    """Return how many overheads, in order of size, come before they rise for good: some above may be outliers."""
+    above = overheads > _FLAT * np.median(overheads[:5])
+    wrong = [int(above[:at].sum() + (~above[at:]).sum()) for at in range(1, len(above) + 1)]
+    return len(above) - int(np.argmin(wrong[::-1]))
 
 
 def _tests(tables: Sequence[pd.DataFrame]) -> Fit:

@@ -121,6 +121,8 @@ def calibrate(
         Where a fit has no usable value for a key: the data say nothing of it.
     """
     check_text("name", name)
+    if description is not None:
+        check_text("description", description)
     every = [fits] if isinstance(fits, Fit) else list(fits) if isinstance(fits, Sequence) else [fits]
     for fit in every:
         if not isinstance(fit, Fit):
@@ -145,6 +147,8 @@ def calibrate(
     _complete(machine)
     if path is None:
         return machine
+    if not isinstance(path, str | os.PathLike):
+        raise QuantityError(f"path = {shown(path)} is refused. Allowed: a path that ends in .toml.")
     target = Path(path)
     if target.suffix != ".toml":
         raise QuantityError(f"path = {shown(str(path))} is refused. Allowed: a path that ends in .toml.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orrery_analytic.calibration.linear import FAR, NEAR, Floats, spread
 from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.units import readable, shown
 
@@ -40,14 +41,23 @@ def as_table(table: Any) -> pd.DataFrame:
         )
     if not len(table):
         raise QuantityError("this table has no row: nothing can be fitted to it.")
-    return table
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise QuantityError(f"this table has several columns {shown(twice[0])}. Allowed: each name once.")
+    for name in SERIES:
+        if name in table.columns and not table[name].map(pd.api.types.is_scalar).all():
+            raise QuantityError(f"the column {name} of this table holds lists or the like. Allowed: text and numbers.")
+    return table.reset_index(drop=True)  # an index of the name of a column would be ambiguous
 
 
 def numbers(table: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return a column as floats; NaN where it is absent or no number."""
     if column not in table.columns:
         return np.full(len(table), np.nan)
-    return np.asarray(pd.to_numeric(table[column], errors="coerce"), dtype=float)
+    try:
+        return np.asarray(pd.to_numeric(table[column], errors="coerce"), dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise QuantityError(f"the column {column} of this table holds something that is no number of a log.") from None
 
 
 def measured(table: pd.DataFrame, column: str = "seconds") -> pd.DataFrame:
@@ -63,9 +73,9 @@ def measured(table: pd.DataFrame, column: str = "seconds") -> pd.DataFrame:
     out[column] = numbers(table, column)
     keep = (out["n"] >= 0) & (out["n"] < MOST) & (out[column] > 1 / MOST) & (out[column] < MOST)
     if not keep.any():
+        filled = [str(name) for name in table.columns if table[name].notna().any()]
         raise FormatError(
-            f"no row of this table has a size (n) and {column} above 0. "
-            f"Its columns: {', '.join(map(str, table.columns))}."
+            f"no row of this table has a size (n) and {column} above 0. Its columns: {', '.join(filled)}."
         )
     return pd.DataFrame(out.loc[keep])
 
@@ -133,7 +143,7 @@ def by_size(
 
     Rows of 0 bytes are left out unless their buffers are known to be on the host, or not known at all: for device
     buffers a library does nothing there. Rows that failed their validation are left out. Of rows that repeat a size the
-    median is taken.
+    mean is taken, without those far from the middle one.
     """
     notes = []
     bad = np.zeros(len(rows), dtype=bool)
@@ -156,16 +166,39 @@ def by_size(
         )
     repeated = rows.duplicated(list(keys), keep=False)
     if repeated.any():
+        far = _far(rows[column].to_numpy(dtype=float), rows.groupby(list(keys), sort=False).ngroup().to_numpy())
         sizes = rows.loc[repeated, "n"].nunique()
+        without = f", without {_rows(int(far.sum()))} far from the others{where(rows[far])}" if far.any() else ""
         notes.append(
             f"{_rows(int(repeated.sum()))} repeat {sizes} size{'s' if sizes > 1 else ''}{where(rows[repeated])}: the "
-            "median of each size is taken."
+            f"mean of each size is taken{without}."
         )
-        middle = rows.groupby(list(keys))[column].median()
+        rows = rows[~far]
+        mean = rows.groupby(list(keys))[column].mean()
         rows = rows.drop_duplicates(list(keys)).set_index(list(keys), drop=False)
-        rows[column] = middle
+        rows[column] = mean
         rows.index = pd.RangeIndex(len(rows))
     return rows.sort_values(list(keys)).reset_index(drop=True), notes
+
+
+def _far(values: Floats, size: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which repeats are further from the middle one of their size than `FAR` standard deviations, and `NEAR`.
+
+    The standard deviation is one for all sizes: each alone has few repeats. Of an even number the lower middle one
+    counts, as what disturbs a measurement makes it longer.
+    """
+    order = np.lexsort((values, size))
+    logs, of = np.log(values[order]), size[order]
+    begin = np.flatnonzero(np.r_[True, of[1:] != of[:-1]])
+    count = np.diff(np.r_[begin, len(of)])
+    r = logs - np.repeat(logs[begin + (count - 1) // 2], count)
+    half = np.maximum(count / 2, 1)  # the middle one itself says nothing of the spread, nor does a pair say it twice
+    told = (r != 0) & np.repeat(count > 1, count)
+    wide = np.repeat(np.sqrt(half / (half + 0.5)), count)
+    sigma = spread((r * wide)[told]) if told.any() else 0.0
+    far = np.zeros(len(values), dtype=bool)
+    far[order] = np.abs(r) > max(FAR * sigma, NEAR)
+    return far
 
 
 def _rows(count: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from orrery_analytic.calibration.linear import Floats
-from orrery_analytic.decisions.whole import whole
+from orrery_analytic.decisions.whole import one
 
 if TYPE_CHECKING:
     import os
@@ -50,9 +50,10 @@ class Fit:
         SI units. Switch points (``s_1``: the last size of the first piece) are among the parameters; they have an
         interval and no standard error.
     intervals : mapping of str to (low, high)
-        95 % intervals, never below 0; of a switch point its last and first sizes on either side.
+        95 % intervals, never below 0; of a switch point its last and first sizes on either side. Those of a piece hold
+        other places of the switch points as well, and may be much wider than the standard error.
     covariance : array
-        Of the parameters in `names`.
+        Of the parameters in `names`, as if switch points were known.
     units : mapping of str to str
         "s", "s/B", "B/s", "B".
     points : DataFrame
@@ -121,7 +122,7 @@ class Fit:
         seed : int
             Of the random numbers: the same seed gives the same draws.
         """
-        count, start = int(whole("k", k, 1, 10**7)), int(whole("seed", seed))
+        count, start = one("k", k, 1, 10**7), one("seed", seed)
         size = np.sqrt(np.diag(self.covariance))
         size = np.where((size > 0) & np.isfinite(size), size, 0.0)
         with np.errstate(all="ignore"):

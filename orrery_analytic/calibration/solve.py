@@ -64,6 +64,7 @@ def solve(
     weights: Floats | None = None,
     trim: bool = True,
     switches: Sequence[Switch] = (),
+    wider: Mapping[str, tuple[float, float]] | None = None,
     notes: Sequence[str] = (),
     gives: Mapping[str, Given] | None = None,
     source: str = "",
@@ -85,6 +86,8 @@ def solve(
         Of each point, 0 for an outlier; found here unless given.
     trim : bool
         As in `estimate`.
+    wider : mapping of str to (low, high), optional
+        Intervals that those of parameters are to hold as well.
     switches, notes, gives, source
         What the fit carries along.
 
@@ -115,7 +118,7 @@ def solve(
     table["deviation"] = deviations(matrix, seconds, done.values, known)
     table["fitted"] = seconds / np.exp(table["deviation"])
     table["weight"], table["used"] = weights, weights >= LITTLE
-    parameters = _parameters(columns, mix, share, groups, done)
+    parameters = [_widened(p, wider or {}) for p in _parameters(columns, mix, share, groups, done)]
     order = [p.name for p in parameters if p.seen]
     full = mix @ share
     slope = np.array([p.slope for p in parameters])
@@ -161,6 +164,13 @@ class _Parameter:
     seen: bool = True
     shared: bool = False
     spans_zero: bool = False
+
+
+def _widened(parameter: _Parameter, wider: Mapping[str, tuple[float, float]]) -> _Parameter:
+    """Return a parameter whose interval holds another one as well."""
+    low, high = wider.get(parameter.name, (math.inf, -math.inf))
+    low, high = max(min(low, parameter.low), 0.0), max(high, parameter.high)
+    return replace(parameter, low=low, high=high, spans_zero=parameter.spans_zero or (low < parameter.low and low <= 0))
 
 
 def _apart(columns: Sequence[Column], seconds: Floats) -> tuple[list[Column], Floats, list[list[tuple[int, float]]]]:

@@ -17,6 +17,7 @@ from orrery_analytic.calibration.solve import Column, Switch, solve
 from orrery_analytic.cost import Cost, evaluate
 from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
 from orrery_analytic.symbols import SYMBOLS, alpha, alpha_intra, alpha_rndv, describe, n, s_rndv
+from orrery_analytic.units import shown
 
 __all__ = ["fit_cost", "loss", "with_rendezvous"]
 
@@ -102,6 +103,8 @@ def with_rendezvous(cost: Cost) -> Cost:
     A library sends small messages eagerly and shakes hands before large ones. The limit is held against n, not against
     the messages of each round, which may be several blocks of n bytes.
     """
+    if not isinstance(cost, Cost):
+        raise QuantityError(f"a Cost is allowed, such as collective_cost(...) returns, not {shown(cost)}.")
     handshake = sp.Piecewise((0, sp.Le(n, s_rndv)), (alpha_rndv, True))
     longer = {a: a + handshake for a in (alpha, alpha_intra)}
     local, collective = ({k: e.subs(longer) for k, e in part.items()} for part in (cost.local, cost.collective))

@@ -42,6 +42,9 @@ def _drawn(costs: tuple[Cost, ...], fit: Any, P: Any, n: Any, machine: Any, draw
             raise QuantityError(f"machine is a machine or a mapping of symbols to numbers, not {shown(machine)}.")
     values = {name: value[:, None, None] for name, value in fit.sample(draws, seed).items()}
     values = {**others, **values}
+    for name, given in (("P", P), ("n", n)):
+        if np.ndim(given) > 1 or not np.size(given):
+            raise QuantityError(f"{name} = {shown(given)} is refused. Allowed: a number or a 1-D array of them.")
     ranks, sizes = np.atleast_1d(P)[:, None], np.atleast_1d(n)
     return [cost(P=ranks, n=sizes, **{s: values[s] for s in cost.symbols if s in values}) for cost in costs]
 

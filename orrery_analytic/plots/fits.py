@@ -24,6 +24,7 @@ _OUTLIER: dict[str, Any] = {
     "markersize": 7,
     "markeredgewidth": 1.8,
     "zorder": 5,
+    "clip_on": False,
 }
 _BAND: dict[str, Any] = {"color": "#D9D9D9", "zorder": 0, "linewidth": 0}
 _FEWEST = 20.0  # percent, of the axis of residuals
@@ -76,7 +77,7 @@ def fit(made: Fit, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
         for piece in _pieces(part.sort_values("n"), ends):
             above.plot(piece["n"], piece["fitted"], **look)
         marker = {**style.MEASURED, "marker": style.curve_style(i)["marker"], "markeredgecolor": look["color"]}
-        marker["markersize"] = 5
+        marker |= {"markersize": 5, "clip_on": False}  # the first and the last point lie on the frame
         good, bad = part[part["used"]], part[~part["used"]]
         for kept, how in ((good, marker), (bad, _OUTLIER)):
             above.plot(kept["n"], kept["seconds"], **how)

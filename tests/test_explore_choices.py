@@ -56,6 +56,15 @@ def test_the_point_moves_and_the_maps_stay(explorer, monkeypatch):
     assert (pixels(explorer.image.value) == first).all()
 
 
+def test_it_starts_again(explorer):
+    fresh = explore_choices("musica", "allreduce")
+    before = fresh.image.value
+    fresh.P.value, fresh.collective.value = 7, "scan"
+    assert fresh.image.value != before
+    fresh.again.click()
+    assert (fresh.image.value, fresh.P.value, fresh.collective.value) == (before, 64, "allreduce")
+
+
 def test_a_rule_file_beside_the_default():
     rules = oa.tune("example", "bcast", [8, 64], [2**10, 2**20, 2**26]).rules
     explorer = explore_choices(

@@ -96,11 +96,11 @@ def test_a_view_holds_where_it_begins_and_its_line_of_code(view: LiveExplorer) -
 
 
 def test_the_tables_of_a_view_are_what_the_library_takes(view: LiveExplorer) -> None:
-    data = view.data
+    data = view.parts["alltoall"]
     for P_ in (2, 7, 64, 100):
-        row = data["choice"][data["ranks"].index(P_)]
+        row = data["choice"][view.data["ranks"].index(P_)]
         for n_ in (4, 256, 4096, 2**20, 2**30):
-            place = data["sizes"].index(n_)
+            place = view.data["sizes"].index(n_)
             told = [stretch for stretch in row if stretch[0] <= place][-1]
             chosen = oa.select("alltoall", P_, n_)
             assert data["told"][told[2]] == {"name": chosen.name, "reason": chosen.reason}
@@ -135,11 +135,50 @@ def test_a_name_cannot_end_the_script_of_a_page(tmp_path: Path) -> None:
         ({"n": "1 us"}, QuantityError, "wrong kind of unit"),
         ({"hold": "total"}, UnknownNameError, "Allowed"),
         ({"machine": 3}, QuantityError, "machine"),
+        ({"machine": ("musica", "leonardo", "example")}, QuantityError, "3 machines"),
+        ({"large": "yes"}, QuantityError, "large"),
     ],
 )
 def test_what_a_view_cannot_begin_with_is_refused(options: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=re.escape(says)):
         explore_live(**options)
+
+
+def test_two_machines_and_another_collective_in_one_line(view: LiveExplorer) -> None:
+    faster = oa.load_machine("leonardo").replace(latency="2 us")
+    two = explore_live(("leonardo", faster), "scan", buffers="device")
+    assert (two.state["machine"], two.state["beside"]) == ("leonardo", "leonardo, beside")
+    assert sorted(two.parts) == ["scan", "scan device gdr"]
+    two.state = {**two.state, "collective": "exscan", "buffers": "host", "algorithms": ["linear"]}
+    assert {"exscan", "exscan host"} < set(two.parts)
+    assert two.code == (
+        'oa.explore_live(("leonardo", oa.load_machine("leonardo").replace(latency="2 us")), '
+        "'exscan', algorithms=['linear'], P=64, n=65536)"
+    )
+    before = two.parts
+    two.state = {**two.state, "collective": "<script>", "transport": ["x"]}
+    assert two.parts is before
+
+
+def test_a_machine_that_lacks_numbers_is_named(tmp_path: Path) -> None:
+    source = Path(oa.__file__).parents[1] / "machines" / "example.toml"
+    tables = re.split(r"\n(?=\[)", source.read_text(encoding="utf-8"))
+    bare = tmp_path / "bare.toml"
+    bare.write_text("\n".join(t for t in tables if not re.match(r"\[(wire_latency|overhead)\]", t)), encoding="utf-8")
+    assert explore_live(("musica", str(bare)), "scan").state["beside"]
+    with pytest.raises(UnknownNameError, match=r"has no numbers for LogGP: L, o"):
+        explore_live(("musica", str(bare)), "scan", network="LogGP")
+
+
+def test_a_page_leads_to_those_of_other_collectives(tmp_path: Path) -> None:
+    page = live_page(tmp_path / "scan.html", ("example", "musica"), "scan", pages={"exscan": "exscan.html"})
+    text = page.read_text(encoding="utf-8")
+    given = json.loads(re.search(r'id="given">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    assert given["data"]["pages"] == {"exscan": "exscan.html", "scan": ""}
+    assert sorted(given["parts"]) == ["scan", *(f"scan device {way}" for way in ("gdr", "peer", "staged")), "scan host"]
+    assert "<title>scan on example and musica</title>" in text
+    with pytest.raises(UnknownNameError, match="exscan"):
+        live_page(tmp_path / "scan.html", "example", "scan", pages={"exscn": "exscan.html"})
 
 
 @pytest.mark.parametrize("path", ["view.txt", "nowhere/view.html", None])

@@ -18,7 +18,7 @@ import orrery_analytic as oa
 from orrery_analytic import plots
 from orrery_analytic.cost import TERM_NAMES
 from orrery_analytic.errors import QuantityError
-from orrery_analytic.plots import style
+from orrery_analytic.plots import choices, style
 
 SIZES = 2 ** np.arange(2, 31)
 RANKS = 2 ** np.arange(1, 13)
@@ -124,6 +124,59 @@ def test_styles_differ_without_colour() -> None:
     styles = [style.curve_style(i) for i in range(15)]
     assert len({(repr(s["linestyle"]), s["marker"]) for s in styles}) == len(styles)
     assert len(style.TERM_STYLES) == len(TERM_NAMES) == len(set(style.TERM_STYLES.values()))
+
+
+def test_an_algorithm_looks_the_same_in_every_figure() -> None:
+    keys = ("color", "linestyle", "marker")
+    alone = {}
+    for collective in oa.list_collectives():
+        names = oa.list_algorithms(collective)
+        looks = style.algorithm_styles(names)
+        assert len({(repr(look["linestyle"]), look["marker"]) for look in looks}) == len(names), collective
+        for name, look in zip(names, looks, strict=True):
+            assert alone.setdefault(name, [look[key] for key in keys]) == [look[key] for key in keys]
+    assert set(alone) == set(style._LOOKS)
+    own = style.algorithm_styles(["mine", "ring", "mine too"])
+    assert own[1]["color"] == style.algorithm_styles(["ring"])[0]["color"]
+    assert own[0]["color"] != own[2]["color"]
+
+
+@pytest.mark.parametrize("collective", oa.list_collectives())
+def test_regions_of_a_map_differ_from_each_other(collective: str) -> None:
+    looks = choices._looks(oa.list_algorithms(collective))
+    assert len({look["facecolor"] for look in looks}) == len({look["hatch"] for look in looks}) == len(looks)
+
+
+def test_two_machines_on_one_axis(allreduce: Any) -> None:
+    choice = oa.predict("musica", "allreduce", 64, SIZES)
+    ring = oa.predict("musica", "allreduce", 64, SIZES, algorithm="ring")
+    ax = plots.curves(*allreduce, beside=(choice, {"ring": ring}))
+    assert legend_names(ax) == ["example", "musica", "Open MPI's choice", *ALGORITHMS]
+    lines = [line for line in ax.lines if len(line.get_xdata())]
+    dashed = [line for line in lines if line.get_linestyle() == "--"]
+    np.testing.assert_array_equal(dashed[0].get_ydata(), ring["seconds"].to_numpy()[0])
+    assert dashed[0].get_markerfacecolor() == dashed[0].get_color() == style.algorithm_styles(["ring"])[0]["color"]
+    assert all(line.get_linestyle() == "-" for line in lines if line not in dashed)
+    assert texts(ax) == ["recursive_doubling", "rabenseifner"]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        None,
+        ("bcast", 64, SIZES),
+        ("allreduce", 64, SIZES[1:]),
+        ("allreduce", RANKS, 64),
+    ],
+)
+def test_what_cannot_stand_beside_is_refused(allreduce: Any, beside: Any) -> None:
+    other = ("one", "two", "three") if beside is None else (oa.predict("musica", *beside), None)
+    with pytest.raises(QuantityError, match="beside"):
+        plots.curves(*allreduce, beside=other)
+
+
+def test_what_is_taken_and_what_then_runs_are_both_named() -> None:
+    assert texts(plots.curves(oa.predict("example", "allgather", 12, SIZES))) == ["recursive_doubling → bruck"]
 
 
 def test_a_choice_without_formula_is_hatched_and_said() -> None:

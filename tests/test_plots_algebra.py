@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
 
 from orrery_analytic.algebra import crossover, distance_to_bound, elasticity
 from orrery_analytic.calls import collective_cost
@@ -15,6 +16,7 @@ from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.networks import LogGP
 from orrery_analytic.plots.algebra import bound_distance, crossover_curves, elasticity_areas, rank_strips
 from orrery_analytic.plots.crossovers import Border
+from orrery_analytic.plots.style import algorithm_styles, paler
 
 NUMBERS = {"alpha": 1e-6, "beta": 1e-10, "gamma": 2e-10}
 RABENSEIFNER, RING = (collective_cost("allreduce", name) for name in ("rabenseifner", "ring"))
@@ -43,6 +45,21 @@ def test_the_border_stands_at_its_first_byte() -> None:
     assert ax.get_ylabel() == "time of the call"
     for line, seconds in zip(ax.lines, TIMES.values(), strict=True):
         assert np.array_equal(line.get_ydata(), seconds)
+
+
+def test_an_algorithm_has_the_colour_of_its_curves_everywhere() -> None:
+    names = list(TIMES)
+    colours = [look["color"] for look in algorithm_styles(names)]
+    stretches = [(1, 999, "a"), (1000, math.inf, "b")]
+    forth, back = crossover_curves(SIZES, TIMES, stretches), crossover_curves(SIZES, dict(reversed(TIMES.items())), [])
+    cells = rank_strips({"8 B": [(2, 3, "a"), (4, 5, "b")]}, names)
+    assert [line.get_color() for line in forth.lines] == [line.get_color() for line in reversed(back.lines)] == colours
+    for ax in (forth, cells):
+        a, b = (c.get_facecolor()[0][:3] for c in ax.collections[:2])
+        assert a == pytest.approx(to_rgb(colours[0]))
+        assert b == pytest.approx(paler(colours[1], 0.4))
+    distances = bound_distance(SIZES, {name: np.full(len(SIZES), 2.0) for name in reversed(names)})
+    assert [line.get_color() for line in distances.lines[1:]] == colours[::-1]
 
 
 def test_what_is_not_stated_has_no_colour_of_either() -> None:

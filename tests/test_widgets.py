@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -65,7 +68,7 @@ def shared() -> Explorer:
 def explorer(shared: Explorer) -> Iterator[Explorer]:
     """One explorer for all tests, which is slow to make; each finds it as it was."""
     controls = shared.controls
-    names = ("network", "buffers", "transport", "rules", "axis", "hold", "P", "n", "share")
+    names = ("beside", "network", "buffers", "transport", "rules", "axis", "hold", "P", "n", "share", "large")
     state = {name: getattr(controls, name) for name in names}
     before = {name: control.value for name, control in state.items()}
     machine, collective = controls.machine.value, controls.collective.value
@@ -106,6 +109,10 @@ def test_it_begins_as_asked() -> None:
         ({"n": 1.5}, "whole"),
         ({"P": 1}, "2"),
         ({"P": 64.5}, "64"),
+        ({"machine": ("musica", "leonardo", "example")}, "3 machines, but one axis shows one, or two"),
+        ({"machine": ("musica", 3)}, "path of its file"),
+        ({"machine": ()}, "0 machines"),
+        ({"large": "no"}, "large must be True or False"),
     ],
 )
 def test_wrong_states_are_refused_with_what_is_allowed(state: dict[str, Any], told: str) -> None:
@@ -364,7 +371,7 @@ def test_the_code_remakes_the_view(explorer: Explorer, tmp_path: Path) -> None:
     controls.buffers.value = "device"
     controls.parameters.sliders["latency"].value = 2e-6
     controls.parameters.sliders["d2h bandwidth >64 KiB"].value = 2e10
-    explorer.code_button.click()
+    explorer.buttons["code"].click()
     text = explorer.code.value
     assert 'oa.load_machine("example").replace(latency="2 us", d2h_bands=[{' in text
     assert explorer.code.layout.display != "none"
@@ -380,7 +387,7 @@ def test_the_code_shares_out_a_total(explorer: Explorer, tmp_path: Path) -> None
     controls.hold.value, controls.n.value = "total", 2**20
     controls.share.value = False
     give(explorer, DEVICE.replace("-CUDA", "").encode(), 'a "log"\nimport os.txt')
-    explorer.code_button.click()
+    explorer.buttons["code"].click()
     check = "assert (choice.algorithm.sel(P=512).item(), choice.n.sel(P=512).item()) == ('neighbor', 2048)\n"
     run_code(explorer.code.value.replace("figure.savefig", f"{check}figure.savefig"), tmp_path)
 
@@ -455,6 +462,75 @@ def test_formulas_are_latex_with_where_they_hold(explorer: Explorer) -> None:
     explorer.controls.network.value = "LogGP"
     assert "T =" in explorer.formula.value
     assert explorer.formula.value.count("$") == 2
+
+
+def test_two_machines_stand_beside_each_other(explorer: Explorer) -> None:
+    explorer.controls.beside.value = "musica"
+    seconds = [oa.predict(name, "allreduce", 64, 2**16)["seconds"].item() for name in ("example", "musica")]
+    first, second = (f"{1e6 * s:.3g} us" for s in seconds)
+    assert f"It costs {first} on example" in said(explorer)
+    assert f"; {second} on musica, {seconds[1] / seconds[0]:.2f} times as long." in said(explorer)
+    legend = explorer._upper.axes.get_legend()
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["example", "musica"]
+    last = bytes(explorer._last.image.value)
+    explorer.controls.parameters.sliders["latency"].index += 2  # moves the first alone
+    assert f"; {second} on musica" in said(explorer)
+    assert bytes(explorer._last.image.value) == last
+    explorer.buttons["CSV"].click()
+    table = pd.read_csv(io.StringIO(saved(explorer).decode()))
+    assert table.loc[table["n (B)"] == 2**16, "choice on musica (s)"].item() == pytest.approx(seconds[1], rel=1e-8)
+    explorer.buttons["start again"].click()
+    assert explorer.view.beside is None
+    assert explorer._last.image.layout.display == "none"
+
+
+def saved(explorer: Explorer) -> bytes:
+    return base64.b64decode(re.search(r'base64,([^"]*)"', explorer.saved.value)[1])  # type: ignore[index]
+
+
+def test_what_is_shown_can_be_saved(explorer: Explorer) -> None:
+    for kind, begin in (("PDF", b"%PDF"), ("PNG", b"\x89PNG"), ("CSV", b"P,n (B),algorithm,runs,choice (s)")):
+        explorer.buttons[kind].click()
+        assert saved(explorer).startswith(begin)
+        assert f'download="allreduce.{kind.lower()}"' in explorer.saved.value
+    explorer.buttons["LaTeX"].click()
+    assert explorer.code.value == saved(explorer).decode()
+    assert explorer.code.value.startswith("% allreduce, recursive_doubling, on host buffers, Hockney; runs at P = 64")
+    assert r"\begin{align*}" in explorer.code.value
+
+
+def test_one_line_of_code_opens_the_view_again(explorer: Explorer) -> None:
+    controls = explorer.controls
+    controls.collective.value, controls.axis.value = "allgather", "P"
+    controls.hold.value, controls.beside.value = "total", "leonardo"
+    controls.parameters.sliders["latency"].value = 2e-6
+    explorer.buttons["code"].click()
+    told = explorer.code.value.splitlines()[0].removeprefix("# As a widget: ")
+    again = eval(told, {"oa": oa})  # our own text
+    view = explorer.view
+    assert again.view.machine.parameters == view.machine.parameters
+    assert replace(again.view, machine=view.machine) == view
+    assert said(again) == said(explorer)
+
+
+def test_the_other_numbers_can_be_unfolded(explorer: Explorer) -> None:
+    more = explorer.controls.parameters.more
+    assert not more.children[0].children
+    more.selected_index = 0
+    folded = [slider.description for slider in more.children[0].children]
+    assert {"wire latency", "gdr latency"} < set(folded)
+    assert not set(folded) & set(shown_sliders(explorer))
+    more.selected_index = None
+    assert not more.children[0].children
+
+
+def test_letters_for_a_projector(explorer: Explorer) -> None:
+    small = pixels(explorer.curves_image).shape
+    explorer.controls.large.value = True
+    large = pixels(explorer.curves_image).shape
+    assert (large[0] / small[0], large[1] / small[1]) == pytest.approx((1.3, 1.3), abs=0.01)
+    explorer.controls.large.value = False
+    assert pixels(explorer.curves_image).shape == small
 
 
 def test_unknown_state_is_a_key_error_too() -> None:

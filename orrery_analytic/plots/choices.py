@@ -27,22 +27,10 @@ PANELS = (*CHOICES, "regret")
 
 _TITLES = {"library": "{} takes", "runs": "{}: what then runs", "best": "least time by the model"}
 _HATCHES = (
-    "",
-    "////",
-    "....",
-    "\\\\\\\\",
-    "xxxx",
-    "----",
-    "||||",
-    "oooo",
-    "++++",
-    "//",
-    "\\\\",
-    "..",
-    "xx",
-    "--",
-    "||",
-)
+    "", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "OO", "++++",
+    "//", "\\\\", "..", "xx", "--", "||",
+)  # fmt: skip
+_PALE = (0.52, 0.25)  # shares of the colour of the curves
 _LEVELS = (1.1, 2, 5, 10, 50, 200, 1000)
 _PIXELS = 150  # of the raster on which places for names are sought
 _NAME_SIZE = 7.5
@@ -160,16 +148,21 @@ def _prepare(ax: Axes, sizes: NDArray[Any], edges: NDArray[Any], first: bool) ->
     ax.tick_params(labelsize=8.5)
 
 
-def _look(i: int) -> dict[str, Any]:
-    """Return colour and hatch of the i-th algorithm of a collective: the colour of its curve, made pale."""
-    strong = np.array(to_rgb(style.curve_style(i)["color"]))
-    pale = 0.52 if i < 6 else 0.25
-    return {
-        "facecolor": tuple(1 - (1 - strong) * pale),
-        "edgecolor": tuple(strong * 0.75),
-        "hatch": _HATCHES[i % len(_HATCHES)],
-        "linewidth": 0,
-    }
+def _looks(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return colour and hatch of each algorithm of a collective: the colour of its curves, made pale.
+
+    Of two with one colour, the later one is paler.
+    """
+    colours = [look["color"] for look in style.algorithm_styles(names)]
+    return [
+        {
+            "facecolor": style.paler(colour, _PALE[min(colours[:i].count(colour), len(_PALE) - 1)]),
+            "edgecolor": tuple(0.75 * part for part in to_rgb(colour)),
+            "hatch": _HATCHES[i % len(_HATCHES)],
+            "linewidth": 0,
+        }
+        for i, colour in enumerate(colours)
+    ]
 
 
 def _cells(regions: Borders, sizes: NDArray[Any], ranks: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
@@ -194,8 +187,9 @@ def _draw_regions(ax: Axes, found: ChoiceMap, regions: Borders, sizes: NDArray[A
     thin = np.diff(np.log(edges)) < _THIN * np.log(edges[-1] / edges[0])
     for i in range(1, len(cells)):
         lines += _between(cells, i, edges[i], thin)
+    looks = _looks(found.names)
     for what, polygons in boxes.items():
-        look = _look(what) if what >= 0 else style.NO_FORMULA
+        look = looks[what] if what >= 0 else style.NO_FORMULA
         path = Path.make_compound_path(*(Path(p, closed=True) for p in polygons))
         ax.add_patch(PathPatch(path, antialiased=False, zorder=1, **look))
     ax.add_collection(LineCollection(lines, colors="black", linewidths=0.7, zorder=2), autolim=False)
@@ -285,8 +279,9 @@ def _draw_regret(ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray
 
 
 def _legend(drawn: Sequence[Axes], found: ChoiceMap, seen: Sequence[int]) -> None:
+    looks = _looks(found.names)
     handles = [
-        Patch(label=found.names[i] if i >= 0 else "no formula", **(_look(i) if i >= 0 else style.NO_FORMULA))
+        Patch(label=found.names[i] if i >= 0 else "no formula", **(looks[i] if i >= 0 else style.NO_FORMULA))
         for i in seen
     ]
     for handle in handles:

@@ -15,6 +15,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
+from orrery_analytic.errors import QuantityError
 from orrery_analytic.plots import style
 
 __all__ = ["Curves", "curves", "measured", "relative_error", "spans"]
@@ -49,20 +50,28 @@ class Curves:
         Whose choice is drawn.
     also : sequence of Line2D
         Other lines of the panel: they keep inside the limits and stand in the legend while they have points.
+    machines : (str, str), optional
+        Names of two machines that stand beside each other: solid lines with open markers for the first, dashed ones
+        with full markers for the second.
     """
 
     def __init__(
         self, ax: Axes, axis: str, x: ArrayLike, names: Sequence[str], library: str = "Open MPI",
-        also: Sequence[Line2D] = (),
+        also: Sequence[Line2D] = (), machines: tuple[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.ax, self.also = ax, also
         style.set_axis(ax, axis, np.asarray(x))
         style.set_time_axis(ax)
         ax.grid(True, color="#E2E2E2", linewidth=0.7)
-        self.lines = {name: _empty_line(ax, label=name, **style.curve_style(i)) for i, name in enumerate(names)}
-        for i, line in enumerate(self.lines.values()):
-            line.set_markevery((4 * i, 28) if axis == "n" else (i % 3, 3))
+        looks = dict(zip(names, style.algorithm_styles(names), strict=True))
+        firsts = {name: style.beside_style(look, False) if machines else look for name, look in looks.items()}
+        self.lines = {name: _empty_line(ax, label=name, **look) for name, look in firsts.items()}
+        seconds = {name: style.beside_style(look, True) for name, look in looks.items()} if machines else {}
+        self.beside = {name: _empty_line(ax, **look) for name, look in seconds.items()}
+        self._axis = axis
         self.choice = _empty_line(ax, label=f"{library}'s choice", **style.CHOICE)
+        self.second = _empty_line(ax, label=f"{library}'s choice", **style.BESIDE) if machines else None
+        self._heads = [_head(name, second=bool(i)) for i, name in enumerate(machines or ())]
         # Above the axes: x in data units, y in points from the upper edge.
         box: Any = ax.transAxes
         points = Affine2D().scale(1 / 72) + ax.figure.dpi_scale_trans + ScaledTranslation(0, 1, box)
@@ -78,7 +87,9 @@ class Curves:
     @property
     def artists(self) -> list[Any]:
         """Everything that changes with the numbers, in the order of drawing."""
-        return [self.switches, self.choice, *self.lines.values(), self.strip, self.poles, *self.names]
+        second = [self.second] if self.second else []
+        curves = [*self.beside.values(), *self.lines.values()]
+        return [self.switches, *second, self.choice, *curves, self.strip, self.poles, *self.names]
 
     def update(
         self,
@@ -87,6 +98,7 @@ class Curves:
         choice: NDArray[Any],
         chosen: NDArray[Any],
         runs: NDArray[Any],
+        beside: tuple[Mapping[str, NDArray[Any]], NDArray[Any]] | None = None,
     ) -> bool:
         """Put new numbers in; return whether limits or legend changed, so that all must be drawn again.
 
@@ -99,12 +111,29 @@ class Curves:
             Seconds of the library's choice; NaN where it has no formula.
         chosen, runs : arrays of names like x
             What the library takes, and what then runs.
+        beside : (seconds, choice), optional
+            The same numbers on the second machine. The library's rules look at P and n alone: what runs is the same.
         """
         for name, line in self.lines.items():
             line.set_data((x, seconds[name]) if name in seconds else ([], []))
         self.choice.set_data(x, choice)
+        others, second = beside or ({}, np.full(len(x), np.nan))
+        for name, line in self.beside.items():
+            line.set_data((x, others[name]) if name in others else ([], []))
+        if self.second:
+            self.second.set_data(x, second)
+        every = max(len(x) // 8, 1) if self._axis == "n" else 3
+        for lines in (self.lines, self.beside):
+            for i, line in enumerate(lines.values()):
+                line.set_markevery((4 * i % every if self._axis == "n" else i % every, every))
         self._mark(x, choice, chosen, runs)
-        values = [*seconds.values(), choice, *(np.asarray(line.get_ydata(), dtype=float) for line in self.also)]
+        values = [
+            *seconds.values(),
+            choice,
+            *others.values(),
+            second,
+            *(np.asarray(line.get_ydata(), dtype=float) for line in self.also),
+        ]
         return self._fit(values) | self._explain(seconds, not np.isfinite(choice).all())
 
     def _fit(self, values: Sequence[NDArray[Any]]) -> bool:
@@ -125,17 +154,21 @@ class Curves:
             return False
         self._shown = shown
         gap = Line2D([], [], color="#8C8C8C", linewidth=5, linestyle=style.NO_FORMULA_LINE, label="no formula")
-        style.legend(self.ax, [self.choice, *(self.lines[name] for name in seen), *([gap] if gaps else []), *others])
+        style.legend(
+            self.ax,
+            [*self._heads, self.choice, *(self.lines[name] for name in seen), *([gap] if gaps else []), *others],
+        )
         return True
 
     def _mark(self, x: NDArray[Any], choice: NDArray[Any], chosen: NDArray[Any], runs: NDArray[Any]) -> None:
-        """Draw the strip of what runs, and name each stretch of what is chosen where it begins."""
+        """Draw the strip of what runs, and name each stretch where it begins: what is chosen, and to what it leads."""
         really = np.array([str(name).partition(" (")[0] for name in runs], dtype=object)
+        names = [str(a) if str(a) == b else f"{a} → {b}" for a, b in zip(chosen, really, strict=True)]
         known = spans(x, np.where(np.isfinite(choice), really, ""))
         self.strip.set_segments([[(a, _STRIP), (b, _STRIP)] for a, b, _ in known])
         self.strip.set_color([self.lines[r].get_color() if r in self.lines else "#8C8C8C" for _, _, r in known])
         self.strip.set_linestyle(["-" if r else style.NO_FORMULA_LINE for _, _, r in known])
-        stretches = spans(x, chosen)
+        stretches = spans(x, np.array(names, dtype=object))
         self.switches.set_segments([[(a, 0), (a, 1)] for a, _, _ in stretches[1:]])
         while len(self.names) < len(stretches):
             self.names.append(self._name())
@@ -168,6 +201,12 @@ class Curves:
         )
 
 
+def _head(machine: str, second: bool) -> Line2D:
+    """Return the entry of the legend that says which lines are those of a machine."""
+    look = style.beside_style({**style.curve_style(0), "color": "#333333"}, second)
+    return Line2D([], [], label=machine, **look)
+
+
 def _empty_line(ax: Axes, **options: Any) -> Line2D:
     line: Line2D = ax.plot([], [], **options)[0]
     return line
@@ -184,6 +223,7 @@ def curves(
     algorithms: Mapping[str, xr.Dataset] | None = None,
     ax: Axes | None = None,
     library: str = "Open MPI",
+    beside: tuple[xr.Dataset, Mapping[str, xr.Dataset] | None] | None = None,
 ) -> Axes:
     """Draw time over n or P: one curve an algorithm, the library's choice under them, its switches marked and named.
 
@@ -197,6 +237,9 @@ def curves(
         Those of a new `figure` unless given.
     library : str
         Whose choice it is, for the legend.
+    beside : (choice, algorithms), optional
+        The same predictions for a second machine: dashed lines with full markers, where the first machine's are solid
+        with open ones. The machines' names come from the predictions.
 
     Returns
     -------
@@ -206,16 +249,38 @@ def curves(
     Raises
     ------
     QuantityError
-        If both P and n are long.
+        If both P and n are long, or if `beside` is no pair, or is of another collective or at other points.
     """
     axis, x, along = style.axis_of(choice)
     ax = style.figure()[1][0] if ax is None else ax
     others = algorithms or {}
-    drawn = Curves(ax, axis, x, list(others), library)
-    seconds = {name: np.atleast_1d(style.axis_of(data)[2]["seconds"].to_numpy()) for name, data in others.items()}
+    second = None if beside is None else _second(choice, axis, x, beside)
+    machines = None if second is None else (_machine(choice), _machine(second[0]))
+    names = list(dict.fromkeys([*others, *(second[1] if second else ())]))
+    drawn = Curves(ax, axis, x, names, library, machines=machines)
     chosen, runs, taken = (np.atleast_1d(along[name].to_numpy()) for name in ("algorithm", "runs", "seconds"))
-    drawn.update(x, seconds, taken, chosen, runs)
+    there = None if second is None else (_seconds(second[1]), _seconds({"": second[0]})[""])
+    drawn.update(x, _seconds(others), taken, chosen, runs, there)
     return ax
+
+
+def _seconds(algorithms: Mapping[str, xr.Dataset]) -> dict[str, NDArray[Any]]:
+    return {name: np.atleast_1d(style.axis_of(data)[2]["seconds"].to_numpy()) for name, data in algorithms.items()}
+
+
+def _machine(choice: xr.Dataset) -> str:
+    return str(choice.attrs.get("machine", "another machine"))
+
+
+def _second(choice: xr.Dataset, axis: str, x: NDArray[Any], beside: Any) -> tuple[xr.Dataset, Mapping[str, xr.Dataset]]:
+    """Return the predictions of a second machine, which must be of the same call at the same points."""
+    if not isinstance(beside, tuple) or len(beside) != 2 or not isinstance(beside[0], xr.Dataset):
+        raise QuantityError("beside is a pair (choice, algorithms) of one second machine: a figure shows two at most.")
+    told = [beside[0].attrs.get(name) == choice.attrs.get(name) for name in ("collective", "rules")]
+    over, places, _ = style.axis_of(beside[0])
+    if not all(told) or over != axis or not np.array_equal(places, x):
+        raise QuantityError("beside must hold the same collective and rules at the same P and n.")
+    return beside[0], beside[1] or {}
 
 
 def relative_error(seconds: ArrayLike, model: ArrayLike) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ Line = list[tuple[float, float]]
 
 _WIDTH, _ROUND, _ROW = (7.0, 9.0), 0.3, 0.27  # inches: of few and many ranks, of a round at least, and a rank
 _BAR = 0.28  # half the height of a reduction, in rows
-_PATH: dict[str, Any] = {"color": "#8A8A8A", "linewidth": 5.5}
+_PATH: dict[str, Any] = {"color": "#CACACA", "linewidth": 7.5}  # pale: dashes on it show in grey prints too
 
 
 def space_time(
@@ -146,7 +146,7 @@ def _add(ax: Axes, lines: list[Line], **options: Any) -> None:
 
 
 def _draw_messages(ax: Axes, trace: Trace, messages: Sequence[Message], look: Look) -> None:
-    """Draw a line a message; those on the critical path once more, above its band."""
+    """Draw a line a message above the band of the critical path; those on it once more, above all others."""
     decisive = {part.event for part in trace.path}
     width, area = (1.7, 13) if trace.P <= 16 else (1.0, 7)
     for k in sorted({message.round for message in messages}):
@@ -174,6 +174,6 @@ def _draw_reductions(ax: Axes, trace: Trace, scale: float) -> None:
 
 def _mark_path(ax: Axes, trace: Trace) -> None:
     parts = [_line(part) for part in trace.path]
-    _add(ax, parts, zorder=3.2, gid="critical path", capstyle="butt", **_PATH)
+    _add(ax, parts, zorder=2.9, gid="critical path", capstyle="butt", **_PATH)
     turns = [[a[1], b[0]] for a, b in pairwise(parts) if a[1][1] != b[0][1]]
     _add(ax, turns, zorder=3.2, color="#222222", linewidth=1.4, linestyle=(0, (1, 1.2)), gid="turns")

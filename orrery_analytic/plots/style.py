@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -17,8 +18,9 @@ from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.units import readable
 
 __all__ = [
-    "CHOICE", "MEASURED", "NO_FORMULA", "NO_FORMULA_LINE", "TERM_STYLES", "axis_of", "curve_style", "figure", "legend",
-    "log_limits", "set_axis", "set_time_axis", "size_text",
+    "BESIDE", "CHOICE", "MEASURED", "NO_FORMULA", "NO_FORMULA_LINE", "TERM_STYLES", "algorithm_styles", "axis_of",
+    "beside_style", "curve_style", "figure", "legend", "log_limits", "paler", "set_axis", "set_time_axis",
+    "size_text",
 ]  # fmt: skip
 
 # Okabe and Ito's colours without yellow, which is too faint for lines, and without black, which marks what is measured.
@@ -26,8 +28,27 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (3, 1.5)), (0, (8, 2, 2, 2)), (0, (1.2, 1.2)))
 _MARKERS = "os^DvPX"
 
+# Places in the three rows above, so that an algorithm looks the same in every figure. Those of one collective differ in
+# dashes or marker, and the usual ones of a collective in colour, as far as six colours go.
+_LOOKS: dict[str, tuple[int, int, int]] = {
+    "basic_linear": (4, 4, 2), "nonoverlapping": (3, 1, 5), "recursive_doubling": (0, 0, 0), "ring": (5, 2, 4),
+    "segmented_ring": (2, 3, 6), "rabenseifner": (1, 1, 1), "mpich_rabenseifner": (0, 2, 1),
+    "bine_recursive_doubling": (3, 4, 5), "bine_reduce_scatter_allgather": (4, 3, 3),
+    "two_level_recursive_doubling": (2, 0, 6), "linear": (4, 4, 3), "bruck": (3, 3, 2), "neighbor": (2, 1, 1),
+    "two_proc": (5, 3, 6), "sparbit": (1, 4, 5), "mpich_recursive_doubling": (3, 1, 6), "bine_butterfly": (0, 0, 2),
+    "chain": (3, 0, 4), "pipeline": (0, 1, 0), "split_binary_tree": (2, 3, 3), "binary_tree": (3, 2, 1),
+    "binomial": (2, 3, 6), "knomial": (4, 2, 4), "scatter_allgather": (1, 1, 5), "scatter_allgather_ring": (5, 0, 3),
+    "bine_tree": (5, 2, 5), "two_level_binomial": (1, 4, 0), "binary": (3, 1, 5), "in-order_binary": (5, 3, 2),
+    "non-overlapping": (4, 4, 5), "recursive_halving": (3, 1, 6), "butterfly": (2, 3, 3), "mpich_pairwise": (1, 2, 0),
+    "pairwise": (2, 1, 1), "modified_bruck": (0, 2, 2), "linear_sync": (3, 0, 0), "double_ring": (2, 1, 1),
+    "tree": (1, 2, 4), "linear_nb": (3, 0, 1), "default": (4, 0, 3),
+}  # fmt: skip
+
 CHOICE: dict[str, Any] = {"color": "#B8B8B8", "linewidth": 9, "alpha": 0.7, "solid_capstyle": "round", "zorder": 1.5}
 """The library's choice: a broad band under the curve that it takes."""
+
+BESIDE: dict[str, Any] = {**CHOICE, "color": "#DCDCDC", "alpha": 0.8, "zorder": 1.4}
+"""The same of a second machine, paler."""
 
 MEASURED: dict[str, Any] = {
     "color": "black", "linestyle": "", "marker": "o", "markersize": 6, "markerfacecolor": "white",
@@ -108,6 +129,35 @@ def curve_style(i: int) -> dict[str, Any]:
         "linewidth": max(2.6 - 0.2 * i, 1.4),
         "zorder": 2 + 0.01 * i,
     }
+
+
+def algorithm_styles(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the style of each curve of a figure: that of its algorithm in every figure, or a free one for other names.
+
+    Width and order of drawing are those of its place, so that equal curves both show.
+    """
+    free = iter([i for i in range(len(_DASHES) * len(_MARKERS)) if _place(i) not in _LOOKS.values()] * (len(names) + 1))
+    made = []
+    for i, name in enumerate(names):
+        colour, dashes, marker = _LOOKS[name] if name in _LOOKS else _place(next(free))
+        look = {"color": _COLOURS[colour], "linestyle": _DASHES[dashes], "marker": _MARKERS[marker]}
+        made.append({**curve_style(i), **look})
+    return made
+
+
+def paler(colour: str, share: float) -> tuple[float, ...]:
+    """Return a colour of which only a share is left, the rest being white: for areas beside lines of that colour."""
+    return tuple(1 - (1 - part) * share for part in to_rgb(colour))
+
+
+def _place(i: int) -> tuple[int, int, int]:
+    return i % len(_COLOURS), i % len(_DASHES), i % len(_MARKERS)
+
+
+def beside_style(style: dict[str, Any], second: bool) -> dict[str, Any]:
+    """Return a style for one of two machines: the first solid with open markers, the second dashed with full ones."""
+    line: Any = (0, (5, 2.2)) if second else "-"
+    return {**style, "linestyle": line, "markerfacecolor": style["color"] if second else "white"}
 
 
 def size_text(nbytes: float) -> str:

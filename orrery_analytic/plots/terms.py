@@ -128,7 +128,7 @@ def stacked_terms(choice: xr.Dataset, ax: Axes | None = None, share: bool = True
     Source: after Fig. 3 of the Orrery paper (arXiv 2610.18565).
     """
     axis, x, along = style.axis_of(choice)
-    ax = style.figure(2.6)[1][0] if ax is None else ax
+    ax = style.figure(2.3, above=0.2)[1][0] if ax is None else ax
     terms = {str(name): np.atleast_1d(along[name].to_numpy()) for name in along.data_vars if name in TERM_NAMES}
     Stack(ax, axis, x, share).update(x, terms)
     return ax

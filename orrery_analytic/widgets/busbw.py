@@ -18,7 +18,7 @@ from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.plots import size_text
 from orrery_analytic.units import readable, shown, to_si
 from orrery_analytic.widgets.canvas import Canvas
-from orrery_analytic.widgets.controls import _dropdown, _ranks, _slider
+from orrery_analytic.widgets.controls import _dropdown, _ranks, _slider, start_again
 from orrery_analytic.widgets.view import RANKS
 
 __all__ = ["BusbwExplorer", "explore_busbw"]
@@ -91,6 +91,8 @@ class BusbwExplorer(ipywidgets.VBox):
         Three bars: one link, algbw, busbw.
     readout : HTML
         The arithmetic in words.
+    again : Button
+        Puts the controls back to where they began.
     """
 
     def __init__(self, collective: str, P: int, nbytes: int | str, seconds: float | str, link: float | str) -> None:
@@ -115,7 +117,8 @@ class BusbwExplorer(ipywidgets.VBox):
         self.image = self._canvas.image
         self.readout = ipywidgets.HTML(layout=Layout(max_width=self.image.layout.max_width, min_height="96px"))
         self.readout.add_class("orrery-readout")
-        knobs = ipywidgets.Box([*sliders.values()], layout=Layout(flex_flow="row wrap"))
+        self.again = start_again([self.collective, *sliders.values()])
+        knobs = ipywidgets.Box([*sliders.values(), self.again], layout=Layout(flex_flow="row wrap"))
         super().__init__([self.collective, knobs, self.image, self.readout], layout=Layout(max_width="760px"))
         self.add_class("orrery-busbw")
         self._scale: tuple[float, float] | None = None

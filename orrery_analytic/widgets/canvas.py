@@ -34,11 +34,16 @@ class Canvas:
     def __init__(self, height: float, name: str, **margins: float) -> None:
         self.figure, (self.axes,) = plots.figure(height, width=_WIDTH, **margins)
         self.lock = Lock()  # callbacks may come from several threads
-        dpi = self.figure.dpi
-        size = ipywidgets.Layout(width="100%", max_width=f"{_WIDTH * dpi:.0f}px", flex="0 0 auto")
-        self.image = ipywidgets.Image(format="png", layout=size)
+        self.image = ipywidgets.Image(format="png", layout=ipywidgets.Layout(width="100%", flex="0 0 auto"))
         self.image.add_class(name)
         self._background: Any = None
+        self.enlarge(False)
+
+    def enlarge(self, large: bool) -> None:
+        """Make all letters and lines a third larger, or as they were; nothing is drawn."""
+        self.figure.set_dpi(130 if large else 100)
+        self.image.layout.max_width = f"{_WIDTH * self.figure.dpi:.0f}px"
+        self._background = None
 
     def clear(self) -> None:
         """Take everything off the panel."""

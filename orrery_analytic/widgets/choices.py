@@ -23,7 +23,7 @@ from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
 from orrery_analytic.selection import ChoiceMap, choice_map
 from orrery_analytic.units import readable, shown
-from orrery_analytic.widgets.controls import _buttons, _bytes, _dropdown, _ranks, _slider
+from orrery_analytic.widgets.controls import _buttons, _bytes, _dropdown, _ranks, _slider, start_again
 from orrery_analytic.widgets.view import RANKS, SIZES
 
 __all__ = ["ChoiceExplorer", "explore_choices"]
@@ -74,6 +74,8 @@ class ChoiceExplorer(ipywidgets.VBox):
         The maps.
     readout : HTML
         What is taken at the point, why, what it costs, and what would be best.
+    again : Button
+        Puts the controls back to where they began.
     """
 
     def __init__(self, machine: Machine | str, collective: str, **state: Any) -> None:
@@ -100,7 +102,9 @@ class ChoiceExplorer(ipywidgets.VBox):
         self.readout.add_class("orrery-readout")
         wrap = Layout(flex_flow="row wrap")
         chosen = ipywidgets.Box([self.machine, self.collective, self.buffers], layout=wrap)
-        super().__init__([chosen, ipywidgets.Box([self.P, self.n], layout=wrap), self.image, self.readout])
+        self.again = start_again([self.machine, self.collective, self.buffers, self.P, self.n])
+        sliders = ipywidgets.Box([self.P, self.n, self.again], layout=wrap)
+        super().__init__([chosen, sliders, self.readout, self.image])
         self.add_class("orrery-choice-explorer")
         for control in (self.machine, self.collective, self.buffers):
             control.observe(self._rebuild, "value")

@@ -7,9 +7,9 @@ from typing import Any
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.machines import MACHINE_KEYS, Band, Machine, Record, list_machines, load_machine
 from orrery_analytic.units import readable, to_si
-from orrery_analytic.widgets.view import SIZES_DRAWN, View
+from orrery_analytic.widgets.view import SIZES_DRAWN, STATE, View
 
-__all__ = ["code"]
+__all__ = ["code", "line", "short"]
 
 _BAND_UNITS = {"up_to": "B", "latency": "s", "bandwidth": "B/s"}
 _TEACHING = "example"  # a machine that is always there, for what is in no packaged file
@@ -45,7 +45,9 @@ def code(view: View, top: float | None = None, log: str | None = None) -> str:
     else:
         points = [f"P = {_listed(P)}", f"n = {view.n}"]
     call = f"oa.predict(machine, {_text(view.collective)}, P, n, "
+    second = call.replace("machine", "second", 1)
     lines = [
+        f"# As a widget: {line(view, top is None)}",
         *imports,
         "",
         f"machine = {_machine(view.machine)}",
@@ -58,11 +60,23 @@ def code(view: View, top: float | None = None, log: str | None = None) -> str:
         f"    name: {call}algorithm=name, **options){pick}",
         "    for name in algorithms",
         "}",
+    ]
+    if view.beside:
+        lines += [
+            "",
+            f"second = {_machine(view.beside)}",
+            "beside = (",
+            f"    {second}**options){pick},",
+            f"    {{name: {second}algorithm=name, **options){pick} for name in algorithms}},",
+            ")",
+        ]
+    panels = ("upper, middle, lower", "3.8, 2.6, 2.6") if view.beside else ("upper, lower", "3.8, 2.6")
+    lines += [
         "",
-        "figure, (upper, lower) = plots.figure(3.8, 2.6)",
-        "plots.curves(choice, curves, ax=upper)",
-        f"plots.stacked_terms(choice, ax=lower, share={top is None})",
-        *([] if top is None else [f"lower.set_ylim(0, {top:.3g})"]),
+        f"figure, ({panels[0]}) = plots.figure({panels[1]})",
+        f"plots.curves(choice, curves, ax=upper{', beside=beside' if view.beside else ''})",
+        *_terms("choice", "middle" if view.beside else "lower", view.machine_name if view.beside else "", top),
+        *(_terms("beside[0]", "lower", view.beside.name, top) if view.beside else []),
         f"lower.set_xlabel({_text(view.caption)})",
     ]
     if log is not None:
@@ -74,6 +88,45 @@ def code(view: View, top: float | None = None, log: str | None = None) -> str:
             f"# plots.measured({at}, table.seconds, ax=upper)",
         ]
     return "\n".join([*lines, f'figure.savefig("{view.collective}.png")', "figure", ""])
+
+
+def _terms(choice: str, ax: str, machine: str, top: float | None) -> list[str]:
+    limit = [] if top is None else [f"{ax}.set_ylim(0, {top:.3g})"]
+    return [
+        f"plots.stacked_terms({choice}, ax={ax}, share={top is None})",
+        *limit,
+        *([f"{ax}.set_ylabel({_text(machine)})", f'{ax}.set_xlabel("")'] if machine else []),
+    ]
+
+
+def line(view: View, share: bool = True) -> str:
+    """Return one line of code that opens the explorer at a view."""
+    machines = [short(m) for m in (view.machine, view.beside) if m is not None]
+    given = machines[0] if len(machines) == 1 else f"({', '.join(machines)})"
+    told: dict[str, Any] = {
+        "buffers": view.buffers,
+        "transport": view.transport,
+        "network": view.network,
+        "rules": view.rules,
+    }
+    told |= {"axis": view.axis, "hold": view.hold, "share": share}
+    usual = {**STATE, "transport": None if view.transport is None else STATE["transport"]}
+    changed = {name: value for name, value in told.items() if value != usual[name]}
+    changed |= {"P": view.P, "n": view.n, "algorithms": list(view.algorithms)}
+    options = ", ".join(f"{name}={_written(value)}" for name, value in changed.items())
+    return f"oa.explore({given}, {_text(view.collective)}, {options})"
+
+
+def short(machine: Machine) -> str:
+    """Return the name of a packaged machine alone, else the expression that makes the machine."""
+    text = _machine(machine)
+    return _text(machine.name) if text == f"oa.load_machine({_text(machine.name)})" else text
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    return _text(value) if isinstance(value, str) else repr(value)
 
 
 def _text(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,25 +13,23 @@ from ipywidgets import Layout
 from orrery_analytic.collectives import list_algorithms
 from orrery_analytic.decisions import ALGORITHMS, RULES, list_collectives
 from orrery_analytic.decisions.fixed import rule_set
-from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
+from orrery_analytic.decisions.whole import LARGEST_SIZE, truth, whole
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.gpu import BUFFERS, TRANSPORTS
 from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
-from orrery_analytic.units import to_si
+from orrery_analytic.units import shown, to_si
 from orrery_analytic.widgets.parameters import Parameters
-from orrery_analytic.widgets.view import BLOCKS, NETWORKS, RANKS, SIZES, View
+from orrery_analytic.widgets.view import BLOCKS, NETWORKS, RANKS, SIZES, STATE, View
 
-__all__ = ["STATE", "Controls"]
+__all__ = ["NOTHING", "TRANSPORT_NAMES", "Controls", "start_again", "two_machines"]
 
-STATE: dict[str, Any] = {
-    "buffers": "host", "transport": "gdr", "network": "Hockney", "rules": "openmpi-4.1", "axis": "n", "hold": "block",
-    "P": 64, "n": 64 * 2**10, "algorithms": None, "share": True,
-}  # fmt: skip
-"""What `explore` takes beside machine and collective, and what it takes it for unless given."""
-
-_TRANSPORT_NAMES = {"staged": "staged through the host", "gdr": "GPUDirect RDMA", "peer": "peer (NVLink, PCIe)"}
+TRANSPORT_NAMES = {"staged": "staged through the host", "gdr": "GPUDirect RDMA", "peer": "peer (NVLink, PCIe)"}
 _HOLD = {"one block, n": "block", "the total, P n": "total"}
+_NAMES = tuple("machine beside collective buffers transport network rules axis hold P n share large".split())
+NOTHING = "nothing"
+"""What stands beside a machine if it is no second one."""
+
 _AXES = {"message size n": "n", "ranks P": "P"}
 
 
@@ -44,27 +43,29 @@ class Controls:
         self._quiet = False
         self._moved, self._rebuilt = moved, rebuilt
         given = {**STATE, **state}
-        base = load_machine(machine) if isinstance(machine, str) else machine
-        self._machines = {name: name for name in list_machines()}
-        own = not isinstance(machine, str) or machine not in self._machines
-        label = f"{base.name} (yours)" if own else base.name
-        self._own = {label: base} if own else {}
-        self.machine = _dropdown("machine", [*self._own, *self._machines], label)
+        first, second = two_machines(machine)
+        self._own: dict[str, Machine] = {}
+        labels = [self._label(m) for m in (first, second) if m is not None]
+        self.machine = _dropdown("machine", [*self._own, *list_machines()], labels[0])
+        self.beside = _dropdown("beside", [NOTHING, *self._own, *list_machines()], [*labels, NOTHING][1])
+        self.beside.tooltip = "A second machine on the same axis, as its file has it: the sliders move the first alone"
         choose("collective", collective, list_collectives())
         self.collective = _dropdown("collective", list_collectives(), collective)
         self.buffers = _buttons("buffers", list(BUFFERS), choose("place of buffers", given["buffers"], BUFFERS))
-        ways = [(_TRANSPORT_NAMES[name], name) for name in TRANSPORTS]
+        ways = [(TRANSPORT_NAMES[name], name) for name in TRANSPORTS]
         self.transport = _dropdown("transport", ways, choose("transport", given["transport"], TRANSPORTS))
         self.network = _buttons("network", list(NETWORKS), _network(given["network"]))
         libraries = [(f"Open MPI {_releases(name)}", name) for name in reversed(RULES)]
         self.rules = _dropdown("library", libraries, rule_set(given["rules"]))
         self.axis = _buttons("over", list(_AXES.items()), choose("axis", given["axis"], _AXES.values()))
         self.hold = _dropdown("held", list(_HOLD.items()), choose("hold", given["hold"], _HOLD.values()))
+        self._held = self.hold.value
         self.P = _slider("P", RANKS, _ranks(given["P"]), str, "ranks")
         self.n = _slider("n", SIZES, _bytes(given["n"]), size_text, "message size, bytes")
         self.n.add_class("orrery-n")
         self.P.add_class("orrery-P")
-        self.share = _buttons("terms as", [("share", True), ("time", False)], bool(given["share"]))
+        self.share = _buttons("terms as", [("share", True), ("time", False)], truth("share", given["share"]))
+        self.large = _buttons("letters", [("laptop", False), ("projector", True)], truth("large", given["large"]))
         self.parameters = Parameters(self._on_moved)
         self.parameters.load(self.base)
         self._ticks: dict[str, Any] = {}
@@ -74,16 +75,38 @@ class Controls:
         self._enable()
         for control in (self.P, self.n):
             control.observe(self._on_moved, "value")
-        for control in (self.buffers, self.transport, self.network, self.rules, self.axis, self.hold, self.share):
+        for control in (
+            self.buffers,
+            self.transport,
+            self.network,
+            self.rules,
+            self.axis,
+            self.hold,
+            self.share,
+            self.large,
+        ):
             control.observe(self._on_rebuilt, "value")
         self.machine.observe(self._on_machine, "value")
+        self.beside.observe(self._on_rebuilt, "value")
         self.collective.observe(self._on_collective, "value")
 
     @property
     def base(self) -> Machine:
         """The machine as its file has it."""
-        name = self.machine.value
-        return self._own[name] if name in self._own else load_machine(name)
+        return self._found(self.machine.value)
+
+    def _label(self, machine: Machine) -> str:
+        """Return how the lists name a machine; keep it, if it is none of the packaged ones."""
+        if machine.name in list_machines() and machine.values == load_machine(machine.name).values:
+            return machine.name
+        label = f"{machine.name} (yours)"
+        while label in self._own and self._own[label] is not machine:
+            label += "'"
+        self._own[label] = machine
+        return label
+
+    def _found(self, label: str) -> Machine:
+        return self._own[label] if label in self._own else load_machine(label)
 
     @property
     def view(self) -> View:
@@ -101,13 +124,15 @@ class Controls:
             P=self.P.value,
             n=self.n.value,
             algorithms=tuple(name for name, tick in self._ticks.items() if tick.value),
+            beside=None if self.beside.value == NOTHING else self._found(self.beside.value),
         )
 
     def rows(self) -> tuple[Any, ...]:
         """Return the controls, as they stand one under the other."""
         return (
-            self.machine, self.collective, self.buffers, self.transport, self.network, self.rules, self.axis, self.hold,
-            self.P, self.n, self.parameters.box, ipywidgets.HTML("<b>curves</b>"), self.algorithms, self.share,
+            self.machine, self.beside, self.collective, self.buffers, self.transport, self.network, self.rules,
+            self.axis, self.hold, self.P, self.n, self.parameters.box, ipywidgets.HTML("<b>curves</b>"),
+            self.algorithms, self.share, self.large,
         )  # fmt: skip
 
     @contextmanager
@@ -126,6 +151,28 @@ class Controls:
             if P not in [value for _, value in self.P.options]:
                 self.P.options = [(str(x), x) for x in sorted({*RANKS, P})]
             self.P.value = P
+
+    def held(self) -> dict[str, Any]:
+        """Return where all controls are, for `restore`; the sliders of the machine go back to its file."""
+        return {name: getattr(self, name).value for name in _NAMES} | {"algorithms": self.view.algorithms}
+
+    def restore(self, held: dict[str, Any]) -> None:
+        """Put all controls where they were, without a call."""
+        with self.quietly():
+            for name, value in held.items():
+                if name == "algorithms":
+                    for label, tick in self._ticks.items():
+                        tick.value = label in value
+                elif name == "hold":
+                    self._enable()
+                    self.hold.value = value
+                elif name == "axis" and self.axis.disabled:
+                    self._enable()
+                    self.axis.value = value
+                else:
+                    getattr(self, name).value = value
+            self.parameters.load(self.base)
+            self._enable()
 
     def _on_moved(self, _: Any = None) -> None:
         if not self._quiet:
@@ -153,6 +200,14 @@ class Controls:
         self.axis.disabled = self.n.disabled = barrier
         self.transport.disabled = self.buffers.value == "host" or barrier
         self.hold.disabled = self.axis.value == "n" or self.collective.value not in BLOCKS
+        # Where there is no choice, none is shown: over n it is P that is held, and a vector is not shared out.
+        offered = _HOLD if not self.hold.disabled else {"P": "block"} if self.axis.value == "n" else {"n": "block"}
+        if tuple(self.hold.options) != tuple(offered.items()):
+            with self.quietly():
+                if len(self.hold.options) > 1:
+                    self._held = self.hold.value
+                self.hold.options = list(offered.items())
+                self.hold.value = self._held if len(offered) > 1 else "block"
         total = not self.hold.disabled and self.hold.value == "total"
         self.n.description = "P n, total" if total else "n"
 
@@ -174,8 +229,43 @@ class Controls:
         self.algorithms.children = tuple(self._ticks.values()) or (none,)
 
 
+def two_machines(given: Any) -> tuple[Machine, Machine | None]:
+    """Return one or two machines from what an explorer was given: a name, a path, a Machine, or two of these.
+
+    Raises
+    ------
+    QuantityError
+        For more than two, or for something else.
+    """
+    several = list(given) if isinstance(given, tuple | list) else [given]
+    if not 1 <= len(several) <= 2:
+        raise QuantityError(
+            f"machine holds {len(several)} machines, but one axis shows one, or two beside each other: "
+            'machine=("musica", "leonardo").'
+        )
+    found = [load_machine(m) if isinstance(m, str | os.PathLike) else m for m in several]
+    for machine, asked in zip(found, several, strict=True):
+        if not isinstance(machine, Machine):
+            raise QuantityError(f"machine is a Machine, or the name or path of its file, but {shown(asked)} was given.")
+    return found[0], found[1] if len(found) == 2 else None
+
+
 _STYLE = {"description_width": "66px"}
 _WIDE = "346px"
+
+
+def start_again(controls: Sequence[Any]) -> Any:
+    """Return a button that puts controls back to where they are now, in this order."""
+    first = [control.value for control in controls]
+    button = ipywidgets.Button(description="start again", icon="undo", tooltip="All controls as they were at first")
+    button.layout = Layout(width="170px", height="28px")
+
+    def back(_: Any) -> None:
+        for control, value in zip(controls, first, strict=True):
+            control.value = value
+
+    button.on_click(back)
+    return button
 
 
 def _dropdown(name: str, options: list[Any], value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any
 
@@ -13,16 +14,20 @@ from orrery_analytic import plots
 from orrery_analytic.collectives import list_algorithms
 from orrery_analytic.errors import OrreryError, choose
 from orrery_analytic.machines import Machine
+from orrery_analytic.widgets import exported
 from orrery_analytic.widgets.canvas import Canvas
-from orrery_analytic.widgets.code import code
-from orrery_analytic.widgets.controls import STATE, Controls
+from orrery_analytic.widgets.code import code, line
+from orrery_analytic.widgets.controls import Controls
 from orrery_analytic.widgets.readout import formula, sentence
 from orrery_analytic.widgets.upload import Log, Points
-from orrery_analytic.widgets.view import Picture, View
+from orrery_analytic.widgets.view import STATE, Picture, View
 
 __all__ = ["Explorer", "explore"]
 
 _CURSOR: dict[str, Any] = {"color": "black", "linewidth": 1.1, "zorder": 3}
+
+_LARGE = """<style>.orrery-large .orrery-controls { zoom: 1.25 } .orrery-large .orrery-said { font-size: 130% }
+.orrery-explorer button { padding: 0 6px }</style>"""
 
 _STATUS = '<div role="status" aria-live="polite" style="line-height: 1.35; overflow-wrap: anywhere">{}</div>'
 
@@ -38,41 +43,58 @@ class Explorer(ipywidgets.Box):
     readout, formula, log_text : HTML
         What is said.
     upload : FileUpload
-    code_button : Button
+    buttons : dict of Button
+        "PDF", "PNG", "CSV", "LaTeX", "code": what can be saved; and "start again".
+    saved : HTML
+        Where a saved file is found.
     code : Textarea
+        Code, or LaTeX.
     """
 
-    def __init__(self, machine: Machine | str, collective: str, **state: Any) -> None:
+    def __init__(self, machine: Any, collective: str, **state: Any) -> None:
         for name in state:
             choose("part of the explorer's state", name, STATE)
         self._lock = RLock()  # callbacks may come from several threads
         self._log: Log | None = None
         self._curves: plots.Curves | None = None
+        self._shown: tuple[View, Picture, Points | None] | None = None
         self.controls = Controls(machine, collective, state, self._refresh, self._rebuild)
         self._upper, self._lower = Canvas(3.7, "orrery-figure"), Canvas(1.9, "orrery-terms", above=0.1, below=0.3)
+        self._last = Canvas(1.9, "orrery-terms-beside", above=0.1, below=0.3)
         self.curves_image, self.terms_image = self._upper.image, self._lower.image
         self.readout, self.formula, self.log_text = ipywidgets.HTML(), ipywidgets.HTMLMath(), ipywidgets.HTML()
         self.readout.layout = Layout(min_height="40px")
         self.formula.layout = Layout(width="100%", min_width="0")
         self.readout.add_class("orrery-readout")
-        self.upload = ipywidgets.FileUpload(description="upload a log", multiple=False, layout=Layout(width="168px"))
+        self.upload = ipywidgets.FileUpload(description="upload a log", multiple=False, layout=Layout(width="170px"))
         self.upload.observe(self._uploaded, "value")
-        self.code_button = ipywidgets.Button(description="code of this view", icon="code", layout=Layout(width="168px"))
-        self.code_button.on_click(lambda _: self._show_code())
+        self.buttons = {name: _button(name, told) for name, told in _SAVED.items()}
+        for name, button in self.buttons.items():
+            button.on_click(lambda _, name=name: self._save(name))
+        again = self.buttons["start again"] = _button("start again", "All controls as they were at first")
+        again.layout.width, again.icon = "170px", "undo"
+        again.on_click(lambda _: self._start_again())
+        self.saved = ipywidgets.HTML()
         self.code = ipywidgets.Textarea(layout=Layout(width="100%", height="300px", display="none"))
         self.code.add_class("orrery-code")
-        buttons = ipywidgets.HBox([self.upload, self.code_button])
+        save = ipywidgets.HBox([ipywidgets.HTML("<b>save</b>"), *(self.buttons[name] for name in _SAVED), self.saved])
+        save.layout = Layout(flex_flow="row wrap", align_items="center", width="100%")
         left = ipywidgets.VBox(
-            [*self.controls.rows(), buttons, self.log_text],
-            layout=Layout(flex="0 0 356px", width="356px", overflow="hidden"),
+            [*self.controls.rows(), ipywidgets.HBox([self.upload, again]), self.log_text],
+            layout=Layout(flex="0 0 auto", width="356px", overflow="hidden"),
         )
-        right = ipywidgets.VBox(
-            [self.readout, self.curves_image, self.terms_image, self.formula, self.code],
-            layout=Layout(flex="1 1 400px", min_width="0", max_width="760px", margin="0 0 0 8px"),
+        left.add_class("orrery-controls")
+        self._right = ipywidgets.VBox(
+            [self.readout, self.curves_image, self.terms_image, self._last.image, save, self.code, self.formula],
+            layout=Layout(flex="1 1 400px", min_width="0", margin="0 0 0 8px"),
         )
-        super().__init__([left, right], layout=Layout(flex_flow="row wrap", align_items="flex-start"))
+        style = ipywidgets.HTML(_LARGE, layout=Layout(height="0", margin="0", width="0"))
+        super().__init__([style, left, self._right], layout=Layout(flex_flow="row wrap", align_items="flex-start"))
         self.add_class("orrery-explorer")
+        self.readout.add_class("orrery-said")
+        self.formula.add_class("orrery-said")
         self._rebuild()
+        self._first = self.controls.held()
 
     @property
     def view(self) -> View:
@@ -83,7 +105,20 @@ class Explorer(ipywidgets.Box):
         """Make the figures anew: what runs along, or up, has changed."""
         with self._lock:
             self._curves = None
+            self._enlarge(self.controls.large.value)
             self._refresh()
+
+    def _enlarge(self, large: bool) -> None:
+        """Make all letters a third larger, for those in the last row, or as they were."""
+        (self.add_class if large else self.remove_class)("orrery-large")
+        for canvas in self._canvases:
+            with canvas.lock:
+                canvas.enlarge(large)
+        self._right.layout.max_width = "1000px" if large else "760px"
+
+    @property
+    def _canvases(self) -> tuple[Canvas, Canvas, Canvas]:
+        return self._upper, self._lower, self._last
 
     def _refresh(self) -> None:
         """Put the numbers of the current view into the artists, and into words."""
@@ -98,10 +133,13 @@ class Explorer(ipywidgets.Box):
                 return
             if self._curves is None:
                 self._set_up(view, picture)
+            self._shown = (view, picture, points)
             self.controls.parameters.show(picture.symbols)
             self._draw_curves(view, picture, points)
             self._say(sentence(view, picture))
-            self._draw_terms(picture)
+            self._draw_terms(self._lower, self._stack, self._lower_cursor, picture)
+            if picture.beside:
+                self._draw_terms(self._last, self._last_stack, self._last_cursor, picture.beside)
             self.formula.value = formula(view, picture.plan)
             if points:
                 self._tell(html.escape(points.told))
@@ -113,22 +151,31 @@ class Explorer(ipywidgets.Box):
             axes = self._upper.axes
             (self._points,) = axes.plot([], [], label="measured", **plots.MEASURED)
             names = list_algorithms(view.collective)
-            self._curves = plots.Curves(axes, view.axis, picture.x, names, also=[self._points])
+            machines = (view.machine_name, view.beside.name) if view.beside else None
+            self._curves = plots.Curves(axes, view.axis, picture.x, names, also=[self._points], machines=machines)
             axes.set_xlabel("")
             self._caption = axes.text(0.5, -0.12, "", transform=axes.transAxes, ha="center", va="top")
             self._cursor = axes.axvline(1, **_CURSOR)
             (self._dot,) = axes.plot([], [], marker="o", markersize=7, **_CURSOR)
-        with self._lower.lock:
-            self._lower.clear()
-            self._stack = plots.Stack(self._lower.axes, view.axis, picture.x, self.controls.share.value)
-            self._lower.axes.set_xlabel("")
-            self._lower_cursor = self._lower.axes.axvline(1, **_CURSOR)
+        self._stack, self._lower_cursor = self._set_up_terms(self._lower, view, picture, view.machine_name)
+        self._last.image.layout.display = "" if view.beside else "none"
+        if view.beside:
+            self._last_stack, self._last_cursor = self._set_up_terms(self._last, view, picture, view.beside.name)
+
+    def _set_up_terms(self, canvas: Canvas, view: View, picture: Picture, machine: str) -> tuple[plots.Stack, Any]:
+        with canvas.lock:
+            canvas.clear()
+            stack = plots.Stack(canvas.axes, view.axis, picture.x, self.controls.share.value)
+            canvas.axes.set_xlabel("")
+            if view.beside:
+                canvas.axes.set_ylabel(machine)  # a second line would stand outside where ticks are wide
+            return stack, canvas.axes.axvline(1, **_CURSOR)
 
     def _blank(self) -> None:
         """Show empty figures, rather than those of something else."""
-        self._curves = None
+        self._curves, self._shown = None, None
         self.formula.value = ""
-        for canvas in (self._upper, self._lower):
+        for canvas in self._canvases:
             with canvas.lock:
                 canvas.clear()
                 canvas.axes.set_axis_off()
@@ -146,20 +193,23 @@ class Explorer(ipywidgets.Box):
         with self._upper.lock:
             if points:
                 self._points.set_data(points.x, points.seconds)
-            anew = curves.update(picture.x, picture.seconds, picture.choice, picture.chosen, picture.runs)
+            other = picture.beside
+            beside = (other.seconds, other.choice) if other else None
+            anew = curves.update(picture.x, picture.seconds, picture.choice, picture.chosen, picture.runs, beside)
             here = picture.x[picture.here]
             self._caption.set_text(view.caption)
             self._cursor.set_xdata([here, here])
-            self._dot.set_data([here], [picture.choice[picture.here]])
+            both = [one.choice[picture.here] for one in (picture, other) if one]
+            self._dot.set_data([here] * len(both), both)
             moving = [*curves.artists, self._points, self._cursor, self._dot, self._caption]
             self._upper.paint(moving, anew)
 
-    def _draw_terms(self, picture: Picture) -> None:
-        with self._lower.lock:
-            anew = self._stack.update(picture.x, picture.terms, focus=picture.here)
+    def _draw_terms(self, canvas: Canvas, stack: plots.Stack, cursor: Any, picture: Picture) -> None:
+        with canvas.lock:
+            anew = stack.update(picture.x, picture.terms, focus=picture.here)
             here = picture.x[picture.here]
-            self._lower_cursor.set_xdata([here, here])
-            self._lower.paint([*self._stack.artists, self._lower_cursor], anew)
+            cursor.set_xdata([here, here])
+            canvas.paint([*stack.artists, cursor], anew)
 
     def _uploaded(self, _: Any) -> None:
         """Read a log and move to where its points are."""
@@ -176,30 +226,77 @@ class Explorer(ipywidgets.Box):
             self.controls.go(collective, buffers, log.ranks_near(collective, buffers, self.view.P))
             self._rebuild()
 
-    def _show_code(self) -> None:
+    def _save(self, kind: str) -> None:
+        """Make what a button stands for, and a link that saves it; show it where it is text."""
         with self._lock:
-            top = None if self.controls.share.value else float(self._lower.axes.get_ylim()[1])
-            self.code.value = code(self.view, top, self._log.name if self._log else None)
-            self.code.layout.display = "flex"
+            if self._shown is None:
+                self.saved.value = "nothing is shown that could be saved"
+                return
+            view, picture, points = self._shown
+            share = self.controls.share.value
+            log = self._log.name if self._log else None
+            measured = (points.x, points.seconds) if points and len(points.x) else None
+            top = None if share else float(self._lower.axes.get_ylim()[1])
+            makers: dict[str, Callable[[], bytes]] = {
+                "PDF": lambda: exported.figure_of(view, picture, share, measured, "pdf"),
+                "PNG": lambda: exported.figure_of(view, picture, share, measured, "png"),
+                "CSV": lambda: exported.csv_of(view, picture),
+                "LaTeX": lambda: exported.latex_of(view, picture),
+                "code": lambda: code(view, top, log).encode(),
+            }
+            try:
+                content = makers[kind]()
+            except OrreryError as error:
+                self.saved.value = html.escape(str(error))
+                return
+            self.saved.value = exported.link(f"{view.collective}.{_ENDINGS[kind]}", content)
+            if kind in ("LaTeX", "code"):
+                self.code.value = content.decode()
+            self.code.layout.display = "flex" if kind in ("LaTeX", "code") else "none"
+
+    def _start_again(self) -> None:
+        """Put all controls as they were at first, but for the machine files."""
+        with self._lock:
+            self.controls.restore(self._first)
+            self._rebuild()
+
+    def __repr__(self) -> str:
+        return f"<Explorer: {line(self.view, self.controls.share.value)}>"
 
 
-def explore(machine: Machine | str = "example", collective: str = "allreduce", **state: Any) -> Explorer:
+_SAVED = {
+    "PDF": "The figure, for a paper", "PNG": "The figure, for slides", "CSV": "The numbers of all curves and terms",
+    "LaTeX": "The formula of what runs at the point", "code": "A program that draws the figure, and one line that "
+    "opens this view again",
+}  # fmt: skip
+_ENDINGS = {"PDF": "pdf", "PNG": "png", "CSV": "csv", "LaTeX": "tex", "code": "py"}
+
+
+def _button(name: str, told: str) -> Any:
+    return ipywidgets.Button(description=name, tooltip=told, layout=Layout(width="62px", height="28px"))
+
+
+def explore(
+    machine: Machine | str | Sequence[Machine | str] = "example", collective: str = "allreduce", **state: Any
+) -> Explorer:
     """Return a widget that shows what a collective costs on a machine, with every number on a slider.
 
     Parameters
     ----------
-    machine : Machine or str
-        A machine, or the name or path of its file.
+    machine : Machine or str, or two of them
+        A machine, or the name or path of its file. Two stand beside each other: the first with solid lines and open
+        markers, the second with dashed lines and full ones; the sliders move the first.
     collective : str
         One of `list_collectives`.
     **state
         Where to begin: buffers ("host", "device"), transport ("staged", "gdr", "peer"), network ("Hockney", "LogGP"),
         rules ("openmpi-4.1"), axis ("n" or "P"), hold ("block" or "total", over P), P, n (bytes, or "1 MiB"),
-        algorithms (names of the curves), share (stacked terms in percent, else seconds).
+        algorithms (names of the curves), share (stacked terms in percent, else seconds),
+        large (letters for a projector).
 
     Raises
     ------
     UnknownNameError, QuantityError
-        For a name or a number that is not there or not allowed; the message says what is.
+        For a name or a number that is not there or not allowed, or for three machines; the message says what is.
     """
     return Explorer(machine, collective, **state)

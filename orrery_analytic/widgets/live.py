@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from orrery_analytic.errors import FileMissingError, QuantityError
+from orrery_analytic.decisions import list_collectives
+from orrery_analytic.errors import FileMissingError, QuantityError, choose
+from orrery_analytic.gpu import BUFFERS, TRANSPORTS
 from orrery_analytic.machines import Machine
 from orrery_analytic.units import shown
 from orrery_analytic.widgets.live_data import Live, line_of_code, live
@@ -38,7 +41,7 @@ body {{ margin: 8px; background: white; }}
 <script type="module">
 {script}
 const given = JSON.parse(document.getElementById('given').textContent);
-mountPage(document.getElementById('view'), given.data, given.source, given.state);
+mountPage(document.getElementById('view'), given.data, given.parts, given.state);
 </script>
 </body>
 </html>
@@ -60,19 +63,34 @@ class LiveExplorer(anywidget.AnyWidget):
     Attributes
     ----------
     state : dict
-        Where the controls are: machine, network, axis, P, n, share, algorithms, and under "values" the numbers that
-        were moved, by symbol, in the unit of the machine file. The page writes it; assigning moves the controls.
+        Where the controls are: machine, beside, collective, buffers, transport, network, axis, P, n, share, large,
+        algorithms, and under "values" the numbers of the first machine that were moved, by symbol, in the unit of the
+        machine file. The page writes it; assigning moves the controls.
+    parts : dict
+        Formulas and tables that the page has: those of the place where it began, and of each that it came to.
     """
 
     _esm = _script()
     _css = _file("live.css")
     data = traitlets.Dict().tag(sync=True)
-    source = traitlets.Unicode().tag(sync=True)
+    parts = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
     def __init__(self, given: Live) -> None:
         self._given = given
-        super().__init__(data=given.data, source=given.source, state=given.state)
+        super().__init__(data=given.data, parts=given.parts(*_place(given.state)), state=given.state)
+        self.observe(self._on_state, "state")
+
+    def _on_state(self, _: Any) -> None:
+        """Print what the page has come to, if it is a place that there is, and the page does not have it yet."""
+        collective, buffers, transport = _place(self.state)
+        if collective not in self.data["collectives"] or buffers not in BUFFERS or transport not in (None, *TRANSPORTS):
+            return
+        if " ".join(filter(None, (collective, buffers, transport))) not in self.parts:
+            self.parts = {**self.parts, **self._given.parts(collective, buffers, transport)}
+
+    def __repr__(self) -> str:
+        return f"LiveExplorer: {self.code}"
 
     @property
     def code(self) -> str:
@@ -81,27 +99,35 @@ class LiveExplorer(anywidget.AnyWidget):
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page of its own that shows this view, as it stands, and moves without a kernel (see `live_page`)."""
-        return _write(path, self._given, dict(self.state))
+        begin = dict(self.state)
+        return _write(path, replace(self._given, state={**begin, "values": {}}), begin)
+
+
+def _place(state: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return collective, buffers and transport of a state; on host buffers there is no transport."""
+    device = state.get("buffers") == "device" and state.get("collective") != "barrier"
+    return state.get("collective"), "device" if device else "host", state.get("transport") if device else None
 
 
 def explore_live(
-    machine: Machine | str = "example", collective: str = "allreduce", algorithms: Iterable[str] | None = None,
-    **state: Any,
+    machine: Machine | str | Sequence[Machine | str] = "example", collective: str = "allreduce",
+    algorithms: Iterable[str] | None = None, **state: Any,
 ) -> LiveExplorer:  # fmt: skip
     """Return a widget that shows what a collective costs, computed and drawn in the page: a slider asks no kernel.
 
     Parameters
     ----------
-    machine : Machine or str
-        A machine, or the name or path of its file.
+    machine : Machine or str, or two of them
+        A machine, or the name or path of its file. Two stand beside each other, as in `explore`.
     collective : str
         One of `list_collectives`.
     algorithms : iterable of str, optional
         Whose curves are drawn; all of the library's unless given.
     **state
         Where to begin, as in `explore`: network ("Hockney", "LogGP"), axis ("n" or "P"), P, n (bytes, or "1 MiB"),
-        share (terms in percent, else seconds); and what stays: buffers ("host", "device"), transport ("staged", "gdr",
-        "peer"), rules ("openmpi-4.1").
+        share (terms in percent, else seconds), large (letters for a projector), buffers ("host", "device"), transport
+        ("staged", "gdr", "peer"); and what stays, rules ("openmpi-4.1"). For another collective, or another place of
+        buffers than it began with, the page asks the kernel once.
 
     Raises
     ------
@@ -112,12 +138,13 @@ def explore_live(
 
 
 def live_page(
-    path: str | Path, machine: Machine | str = "example", collective: str = "allreduce",
-    algorithms: Iterable[str] | None = None, **state: Any,
+    path: str | Path, machine: Machine | str | Sequence[Machine | str] = "example", collective: str = "allreduce",
+    algorithms: Iterable[str] | None = None, pages: Mapping[str, str] | None = None, **state: Any,
 ) -> Path:  # fmt: skip
     """Write one HTML file that shows what `explore_live` shows, with nothing from elsewhere; return its path.
 
-    It moves when it is opened as a file, or served from any folder, and keeps its state in the address.
+    It moves when it is opened as a file, or served from any folder, and keeps its state in the address. It holds the
+    formulas of one collective, on host and device buffers; another one is another page.
 
     Parameters
     ----------
@@ -125,20 +152,25 @@ def live_page(
         The file, whose name ends in .html; its folder exists.
     machine, collective, algorithms, **state
         As of `explore_live`.
+    pages : mapping of collective to address, optional
+        Where the pages of other collectives are, such as {"bcast": "bcast.html"}: the list of collectives leads there.
     """
     given = live(machine, collective, algorithms, **state)
-    return _write(path, given, given.state)
+    found = {choose("collective", name, list_collectives()): str(to) for name, to in (pages or {}).items()}
+    return _write(path, given, given.state, found)
 
 
-def _write(path: str | Path, given: Live, state: dict[str, Any]) -> Path:
+def _write(path: str | Path, given: Live, state: dict[str, Any], pages: Mapping[str, str] | None = None) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix != ".html":
         raise QuantityError(f"a page is a file whose name ends in .html, but {shown(path)} was given.")
     file = Path(path)
     if not file.parent.is_dir():
         raise FileMissingError(f"there is no folder {shown(str(file.parent))} to write {file.name} into.")
     # No text of a name may end the script that holds it.
-    told = json.dumps({"data": given.data, "source": given.source, "state": state}).replace("<", "\\u003c")
-    title = html.escape(f"{given.options['collective']} on {given.machine.name}")
+    data = {**given.data, "pages": {**(pages or {}), state["collective"]: ""}}
+    told = json.dumps({"data": data, "parts": given.all_parts(), "state": state}).replace("<", "\\u003c")
+    on = " and ".join(filter(None, (state["machine"], state["beside"])))
+    title = html.escape(f"{state['collective']} on {on}")
     file.write_text(
         _PAGE.format(title=title, style=_file("live.css"), given=told, script=_script()), encoding="utf-8", newline="\n"
     )

@@ -4,7 +4,7 @@ const NS = 'http://www.w3.org/2000/svg';
 const WIDEST = 860, NARROWEST = 540, X0 = 74, RIGHT = 186; // of the drawing, whose units are pixels on a laptop
 const UPPER = { top: 58, bottom: 352 }, LOWER = { top: 398, bottom: 500 }, H = 548;
 const ROUND = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
-const GREY = '#8C8C8C';
+const GREY = '#8C8C8C', SECOND = [5, 2.2];
 
 const make = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
@@ -51,12 +51,16 @@ function offered(value) {
 }
 const stretchAt = (row, place) => row.findLast(stretch => stretch[0] <= place);
 
+// A symbol's number on a machine: of a size band that it has not, that of its largest sizes, without an upper limit.
+const numberOf = (values, name) => values[name] ?? (/_\d+$/.test(name)
+  ? (name.startsWith('s_') ? Infinity : values[name.replace(/_\d+$/, '')]) : undefined);
+
 // The numbers of a view: those of the curves, of the library's choice, and of its terms, along x.
 function compute(data, formulas, state, values) {
   const over_n = state.axis === 'n', functions = formulas[state.network], names = data.networks[state.network];
   const x = over_n ? data.sizes : data.rank_grid.includes(state.P)
     ? data.rank_grid : [...data.rank_grid, state.P].sort((a, b) => a - b);
-  const numbers = data.arguments.map(name => values[name]);
+  const numbers = data.arguments.map(name => numberOf(values, name));
   const at = x.map(v => (over_n ? data.ranks.indexOf(state.P) : data.ranks.indexOf(v)));
   const place = over_n ? x.map((_, i) => i) : x.map(() => data.sizes.indexOf(state.n));
   const price = (plan, i) => {
@@ -102,7 +106,6 @@ let pictures = 0; // ids of hatches are those of the whole document
 
 class Figure {
   constructor(data, moved) {
-    this.data = data;
     this.id = `orrery${pictures++}`;
     this.svg = draw('svg', { viewBox: `0 0 ${WIDEST} ${H}`, class: 'orrery-live-figure', role: 'img', xmlns: NS,
       'font-family': 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif', 'font-size': 12, fill: '#222' });
@@ -116,26 +119,44 @@ class Figure {
     this.axes = draw('g');
     const inside = draw('g', { 'clip-path': `url(#${this.id}-in)` });
     this.switches = draw('path', { stroke: '#555', 'stroke-width': 0.9, 'stroke-dasharray': '2 3', fill: 'none' });
-    this.choice = draw('path', { stroke: '#B8B8B8', 'stroke-opacity': 0.7, 'stroke-width': 10, fill: 'none',
+    const band = (stroke, opacity) => draw('path', { stroke, 'stroke-opacity': opacity, 'stroke-width': 10, fill: 'none',
       'stroke-linecap': 'round', 'stroke-linejoin': 'round' });
-    inside.append(this.switches, this.choice);
+    this.second = band('#DCDCDC', 0.8);
+    this.choice = band('#B8B8B8', 0.7);
+    this.lines = draw('g');
+    inside.append(this.switches, this.second, this.choice, this.lines);
     this.curves = new Map();
-    for (const c of data.curves) {
-      const width = 0.95 * c.width;
-      const line = draw('path', { stroke: c.color, 'stroke-width': width, fill: 'none',
-        'stroke-dasharray': c.dashes.map(d => d * width).join(' ') || 'none' });
-      const marks = draw('path', { stroke: c.color, 'stroke-width': 1.4, fill: 'PX'.includes(c.marker) ? 'none' : 'white' });
-      inside.append(line, marks);
-      this.curves.set(c.name, { ...c, line, marks });
-    }
     this.above = draw('g');
     this.areas = draw('g');
     this.legend = draw('g');
     this.cursor = draw('path', { stroke: 'black', 'stroke-width': 1.2, fill: 'none' });
     this.dot = draw('circle', { r: 4.5, stroke: 'black', 'stroke-width': 1.2, fill: 'white' });
-    this.svg.append(this.axes, this.areas, inside, this.above, this.cursor, this.dot, this.legend);
+    this.dotBeside = draw('circle', { r: 4.5, stroke: 'black', 'stroke-width': 1.2, fill: 'black' });
+    this.svg.append(this.axes, this.areas, inside, this.above, this.cursor, this.dotBeside, this.dot, this.legend);
     this.resize(WIDEST);
     this.listen(moved);
+  }
+
+  // Take the curves of a collective, for one machine or for two: the first solid and open, the second dashed and full.
+  use(data, machines) {
+    this.data = data;
+    this.machines = machines;
+    this.curves = new Map();
+    this.explained = undefined;
+    const parts = { back: [], front: [] };
+    for (const c of data.curves) {
+      const width = 0.95 * c.width, look = { stroke: c.color, 'stroke-width': width, fill: 'none' };
+      const crossed = 'PX'.includes(c.marker);
+      const pair = (dashes, fill) => ({
+        line: draw('path', { ...look, 'stroke-dasharray': dashes.map(d => d * width).join(' ') || 'none' }),
+        marks: draw('path', { stroke: c.color, 'stroke-width': crossed && fill !== 'white' ? 2.6 : 1.4, fill: crossed ? 'none' : fill }),
+      });
+      const own = pair(machines[1] ? [] : c.dashes, 'white'), other = pair(SECOND, c.color);
+      parts.front.push(own.line, own.marks);
+      parts.back.push(other.line, other.marks);
+      this.curves.set(c.name, { ...c, ...own, other });
+    }
+    this.lines.replaceChildren(...parts.back, ...parts.front);
   }
 
   // Where there is less room the axes are shorter, not the letters smaller; return whether that changed anything.
@@ -169,16 +190,16 @@ class Figure {
   }
 
   // `anew` forgets the vertical limits; else they widen where a curve leaves them, and stay otherwise.
-  update(numbers, state, anew) {
+  update(numbers, state, anew, beside) {
     const { x } = this.numbers = numbers;
-    const all = [...Object.values(numbers.seconds), numbers.choice].flat().filter(v => v > 0 && Number.isFinite(v));
+    const all = [numbers, ...(beside ? [beside] : [])].flatMap(each => [...Object.values(each.seconds), each.choice]).flat().filter(v => v > 0 && Number.isFinite(v));
     this.range = [Math.log2(x[0]), Math.log2(x.at(-1))];
     const low = all.reduce((a, b) => Math.min(a, b), Infinity), high = all.reduce((a, b) => Math.max(a, b), 0);
     const need = all.length ? [Math.floor(2 * Math.log10(low) - 0.1) / 2, Math.ceil(2 * Math.log10(high) + 0.1) / 2] : [-6, -3];
     if (anew || !this.limits || need[0] < this.limits[0] || need[1] > this.limits[1]) this.limits = need;
-    const key = [state.axis, ...this.range, ...this.limits, state.share].join();
+    const key = [state.axis, ...this.range, ...this.limits, state.share, this.machines].join();
     this.xs = x.map(v => this.xOf(v));
-    this.drawCurves(numbers, state);
+    this.drawCurves(numbers, state, beside);
     this.drawChoice(numbers);
     const top = this.drawTerms(numbers, state);
     if (key + top !== this.key) this.drawAxes(state, top);
@@ -186,13 +207,15 @@ class Figure {
     this.caption.textContent = this.captionOf(state);
     const here = this.xs[numbers.here], cost = numbers.choice[numbers.here];
     this.cursor.setAttribute('d', `M${here} ${UPPER.top} V${UPPER.bottom} M${here} ${LOWER.top} V${LOWER.bottom}`);
-    this.dot.setAttribute('visibility', cost > 0 ? 'visible' : 'hidden');
-    if (cost > 0) { this.dot.setAttribute('cx', here); this.dot.setAttribute('cy', this.yOf(cost)); }
+    for (const [dot, at] of [[this.dot, cost], [this.dotBeside, beside?.choice[numbers.here]]]) {
+      dot.setAttribute('visibility', at > 0 ? 'visible' : 'hidden');
+      if (at > 0) { dot.setAttribute('cx', here); dot.setAttribute('cy', this.yOf(at)); }
+    }
   }
 
   captionOf(state) {
-    if (state.axis === 'P') return this.data.collective === 'barrier' ? 'ranks P' : `ranks P   (held: n = ${sizeText(state.n)})`;
-    const kind = this.data.blocks ? 'of one block' : this.data.collective === 'reduce_scatter' ? 'of all ranks together' : 'of the vector';
+    if (state.axis === 'P') return state.collective === 'barrier' ? 'ranks P' : `ranks P   (held: n = ${sizeText(state.n)})`;
+    const kind = this.data.blocks ? 'of one block' : state.collective === 'reduce_scatter' ? 'of all ranks together' : 'of the vector';
     return `n, bytes ${kind}   (held: P = ${state.P})`;
   }
 
@@ -206,22 +229,28 @@ class Figure {
     return d;
   }
 
-  drawCurves({ seconds, choice }, state) {
+  drawCurves({ seconds, choice }, state, beside) {
     const step = state.axis === 'n' ? 36 : 3;
     let i = 0;
     for (const [name, curve] of this.curves) {
-      const y = seconds[name] ?? [], first = (state.axis === 'n' ? 5 * i : i) % step;
-      curve.line.setAttribute('d', this.path(y));
-      let marks = '';
-      for (let k = 0; k < y.length; k++) {
-        const alone = !(y[k - 1] > 0 || y[k + 1] > 0); // no line leads there: an algorithm for powers of two
-        if (y[k] > 0 && (alone || k % step === first)) marks += marker(curve.marker, this.xs[k], this.yOf(y[k]));
-      }
-      curve.marks.setAttribute('d', marks);
+      const first = (state.axis === 'n' ? 5 * i : i) % step;
+      const put = (y, { line, marks }) => {
+        line.setAttribute('d', this.path(y));
+        let places = '';
+        for (let k = 0; k < y.length; k++) {
+          const alone = !(y[k - 1] > 0 || y[k + 1] > 0); // no line leads there: an algorithm for powers of two
+          if (y[k] > 0 && (alone || k % step === first)) places += marker(curve.marker, this.xs[k], this.yOf(y[k]));
+        }
+        marks.setAttribute('d', places);
+      };
+      const y = seconds[name] ?? [];
+      put(y, curve);
+      put(beside?.seconds[name] ?? [], curve.other);
       curve.seen = y.some(v => v > 0);
       i += 1;
     }
     this.choice.setAttribute('d', this.path(choice));
+    this.second.setAttribute('d', beside ? this.path(beside.choice) : '');
     this.explain(choice.some(v => !Number.isFinite(v)));
   }
 
@@ -237,7 +266,11 @@ class Figure {
       parts.push(draw('path', { d: `M${s.from} ${UPPER.top - 5} H${s.to}`, 'stroke-width': 6,
         stroke: this.curves.get(s.label)?.color ?? GREY, 'stroke-dasharray': s.label ? 'none' : '2.4 2.4' }));
     }
-    const named = this.stretches(told.map(t => this.data.told[t].name)), placed = [];
+    const words = told.map((t, i) => {
+      const { name } = this.data.told[t], { algorithm } = this.data.plans[plans[i]];
+      return name === algorithm ? name : `${name} → ${algorithm}`;
+    });
+    const named = this.stretches(words), placed = [];
     for (const s of named.toReversed()) {
       const width = 5.7 * s.label.length + 4, left = Math.max(Math.min(s.from + 3, this.W - width), X0);
       const row = 1 + Math.max(-1, ...placed.filter(p => Math.min(p.left, p.pole) < left + width).map(p => p.row));
@@ -282,18 +315,21 @@ class Figure {
 
   explain(gaps) {
     const seen = [...this.curves.values()].filter(c => c.seen);
-    const key = seen.map(c => c.name).join() + gaps;
+    const key = seen.map(c => c.name).join() + gaps + this.machines.join();
     if (key === this.explained) return;
     this.explained = key;
     this.legend.querySelector('.curves')?.remove();
     const group = draw('g', { class: 'curves' }), left = this.X1 + 12, step = seen.length > 15 ? 15 : 18;
-    const rows = [{ name: 'Open MPI\'s choice', band: true }, ...seen];
+    const two = this.machines[1] !== undefined, own = two ? seen.map(c => ({ ...c, dashes: [] })) : seen;
+    const head = { color: '#333', width: 2.2, marker: 'o' };
+    const rows = [{ name: 'Open MPI\'s choice', band: true }, ...own];
+    if (two) rows.unshift({ ...head, name: this.machines[0], dashes: [] }, { ...head, name: this.machines[1], dashes: SECOND, full: true });
     if (gaps) rows.push({ name: 'no formula', color: GREY, dashes: [1, 1], width: 4 });
     rows.forEach((c, i) => {
       const y = UPPER.top + 4 + step * i, line = `M${left} ${y} H${left + 28}`;
       if (c.band) group.append(draw('path', { d: line, stroke: '#B8B8B8', 'stroke-opacity': 0.7, 'stroke-width': 9, 'stroke-linecap': 'round' }));
       else group.append(draw('path', { d: line, stroke: c.color, 'stroke-width': c.width, 'stroke-dasharray': c.dashes.map(d => d * c.width).join(' ') || 'none' }));
-      if (c.marker) group.append(draw('path', { d: marker(c.marker, left + 14, y), stroke: c.color, 'stroke-width': 1.4, fill: 'PX'.includes(c.marker) ? 'none' : 'white' }));
+      if (c.marker) group.append(draw('path', { d: marker(c.marker, left + 14, y), stroke: c.color, 'stroke-width': 1.4, fill: 'PX'.includes(c.marker) ? 'none' : c.full ? c.color : 'white' }));
       const size = c.name.length > 25 ? { textLength: RIGHT - 52, lengthAdjust: 'spacingAndGlyphs' } : {};
       group.append(draw('text', { x: left + 35, y: y + 4, 'font-size': c.name.length > 22 ? 10 : 11, ...size }, c.name));
     });
@@ -335,6 +371,6 @@ class Figure {
     const said = (box, label) => draw('text', { transform: `translate(13 ${(box.top + box.bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle' }, label);
     this.caption = draw('text', { x: (X0 + this.X1) / 2, y: H - 10, 'text-anchor': 'middle', 'xml:space': 'preserve' });
     this.axes.replaceChildren(draw('path', { d: grid.join(''), stroke: '#E2E2E2', 'stroke-width': 0.8 }), ...frame, ...parts,
-      said(UPPER, 'time of the call'), said(LOWER, state.share ? 'share' : 'terms'), this.caption);
+      said(UPPER, 'time of the call'), said(LOWER, (state.share ? 'share' : 'terms') + (this.machines[1] ? `, ${this.machines[0]}` : '')), this.caption);
   }
 }

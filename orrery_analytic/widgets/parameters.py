@@ -94,7 +94,12 @@ class Parameters:
         head.layout = ipywidgets.Layout(justify_content="space-between", align_items="center", width="346px")
         scrolled = ipywidgets.Layout(max_height="264px", overflow="hidden auto", flex="0 0 auto")
         self.rows = ipywidgets.VBox(layout=scrolled)
-        self.box = ipywidgets.VBox([head, self.rows], layout=ipywidgets.Layout(flex="0 0 auto"))
+        self._others = ipywidgets.VBox(layout=scrolled)
+        self.more = ipywidgets.Accordion([self._others], titles=["other numbers, in no formula here"])
+        self.more.layout = ipywidgets.Layout(width="346px", flex="0 0 auto")
+        self.more.observe(lambda _: self._fold(), "selected_index")
+        self._wanted: set[str] = set()
+        self.box = ipywidgets.VBox([head, self.rows, self.more], layout=ipywidgets.Layout(flex="0 0 auto"))
 
     def load(self, machine: Machine) -> None:
         """Take over a machine: its values are the middles of the sliders."""
@@ -124,11 +129,21 @@ class Parameters:
             self._changed()
 
     def show(self, symbols: Iterable[str]) -> None:
-        """Show the sliders of these symbols alone."""
-        wanted = set(symbols)
-        rows = tuple(slider for label, slider in self.sliders.items() if self._knobs[label].symbol in wanted)
+        """Show the sliders of these symbols; the others can be unfolded."""
+        self._wanted = set(symbols)
+        rows = self._of(True)
         if rows != self.rows.children:
             self.rows.children = rows
+        self._fold()
+
+    def _of(self, wanted: bool) -> tuple[Any, ...]:
+        return tuple(s for label, s in self.sliders.items() if (self._knobs[label].symbol in self._wanted) is wanted)
+
+    def _fold(self) -> None:
+        """Give the page the other sliders only while they are unfolded: it would make them all."""
+        rows = () if self.more.selected_index is None else self._of(False)
+        if rows != self._others.children:
+            self._others.children = rows
 
     def reset(self) -> None:
         """Put every slider back to the value of the machine file."""

@@ -30,12 +30,22 @@ def sentence(view: View, picture: Picture) -> str:
     seconds = float(picture.choice[i])
     if not np.isfinite(seconds):
         return text + _no_formula(view, chosen, picture.plan) + _best(picture, None)
-    text += f"It costs {_strong(readable(seconds, 's'))}"
+    on = f" on {html.escape(view.machine_name)}" if view.beside else ""
+    text += f"It costs {_strong(readable(seconds, 's'))}{on}"
     shares = {name: float(values[i]) / seconds for name, values in picture.terms.items()} if seconds else {}
     if shares:
         first = max(shares, key=lambda name: shares[name])
         text += f", {100 * shares[first]:.0f} % of it {html.escape(first.replace('_', ' '))}"
-    return text + ". " + _best(picture, seconds)
+    return text + _second(view, picture, seconds) + ". " + _best(picture, seconds)
+
+
+def _second(view: View, picture: Picture, seconds: float) -> str:
+    """Say what the same costs on the second machine."""
+    if view.beside is None or picture.beside is None:
+        return ""
+    other = float(picture.beside.choice[picture.here])
+    ratio = f", {other / seconds:.2f} times as long" if seconds else ""
+    return f"; {_strong(readable(other, 's'))} on {html.escape(view.beside.name)}{ratio}"
 
 
 def _strong(text: str) -> str:

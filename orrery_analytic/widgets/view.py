@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 from orrery_analytic.collectives.algorithm import TWO, Algorithm
 from orrery_analytic.collectives.registry import formulas
 from orrery_analytic.cost import Cost
+from orrery_analytic.errors import QuantityError
 from orrery_analytic.machines import Machine
 from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.plots import size_text
 from orrery_analytic.selection import Plan, plan_cost, plans
 
-__all__ = ["BLOCKS", "NETWORKS", "RANKS", "SIZES", "SIZES_DRAWN", "Picture", "View", "model"]
+__all__ = ["BLOCKS", "NETWORKS", "RANKS", "SIZES", "SIZES_DRAWN", "STATE", "Picture", "View", "model"]
+
+STATE: dict[str, Any] = {
+    "buffers": "host", "transport": "gdr", "network": "Hockney", "rules": "openmpi-4.1", "axis": "n", "hold": "block",
+    "P": 64, "n": 64 * 2**10, "algorithms": None, "share": True, "large": False,
+}  # fmt: skip
+"""What `explore` takes beside machine and collective, and what it takes it for unless given."""
 
 NETWORKS: dict[str, Hockney | LogGP] = {"Hockney": Hockney(), "LogGP": LogGP()}
 
@@ -70,6 +77,8 @@ class View:
         The current point, ranks and bytes; over P with a total held, n is that total.
     algorithms
         Whose curves are drawn.
+    beside
+        A second machine, as its file has it, or None.
     """
 
     machine: Machine
@@ -83,6 +92,18 @@ class View:
     P: int
     n: int
     algorithms: tuple[str, ...]
+    beside: Machine | None = None
+
+    @property
+    def machine_name(self) -> str:
+        """The name of the machine, with a word where the second one has the same."""
+        name = self.machine.name
+        return f"{name}, moved" if self.beside and self.beside.name == name else name
+
+    @property
+    def second(self) -> View | None:
+        """The same view of the second machine, where there is one."""
+        return None if self.beside is None else replace(self, machine=self.beside, beside=None)
 
     @property
     def shares_total(self) -> bool:
@@ -147,10 +168,29 @@ class Picture:
     here: int
     plan: Plan
     symbols: frozenset[str]
+    beside: Picture | None = None
 
     @classmethod
     def of(cls, view: View) -> Picture:
-        """Return the numbers of a view."""
+        """Return the numbers of a view, and beside them those of its second machine.
+
+        Raises
+        ------
+        QuantityError
+            If a machine has no number for a symbol of the formulas; with a second machine it is named.
+        """
+        if view.second is None:
+            return cls._of_one(view)
+        found = []
+        for one in (replace(view, beside=None), view.second):
+            try:
+                found.append(cls._of_one(one))
+            except QuantityError as error:
+                raise QuantityError(f"machine {one.machine.name!r}: {error}") from None
+        return replace(found[0], beside=found[1])
+
+    @classmethod
+    def _of_one(cls, view: View) -> Picture:
         x, P, n = view.grid()
         used: set[str] = set()
         seconds = {name: _priced(view, P, n, name, used)[0]["total"] for name in view.drawn}

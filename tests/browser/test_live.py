@@ -19,7 +19,7 @@ READOUT = ".orrery-live-readout"
 SIZE = ".orrery-live-n input"
 FIGURE = ".orrery-live-figure"
 WAIT_MS = 40_000
-TOLD = "oa.explore_live(oa.load_machine("
+TOLD = 'oa.explore_live("example"'
 
 # From an input event to the frame after the one that shows it, some moves up and some down.
 MOVES = """async ([selector, moves]) => {
@@ -112,9 +112,56 @@ def test_a_page_in_a_folder_moves_and_asks_for_nothing_else(served: str, page: A
     page.goto("about:blank")
     page.go_back()
     page.wait_for_function("s => document.querySelector(s).innerText.includes('1 GiB')", arg=READOUT)
-    page.get_by_role("button", name="reset").click()
+    page.get_by_role("button", name="start again").click()
     page.wait_for_function("([s, t]) => document.querySelector(s).innerText === t", arg=[READOUT, before[0]])
     assert {url.partition("#")[0] for url in asked} <= {served, "about:blank"}
+
+
+def ms_of(machine: str, *where: Any, **options: Any) -> str:
+    """The cost that a readout should say."""
+    seconds = float(oa.predict(machine, *where, **options).seconds.item())
+    power, unit = (1e6, "us") if seconds < 0.9995e-3 else (1e3, "ms")
+    return f"{float(f'{power * seconds:.3g}'):g} {unit}"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("transport", ["staged", "gdr", "peer"])
+def test_two_machines_cost_what_python_says(tmp_path: Any, page: Any, transport: str) -> None:
+    """The page fills up size bands of copies: the one machine has two, the other one."""
+    made = oa.live_page(tmp_path / "two.html", ("example", "musica"), "allgather", n="1 MiB")
+    page.goto(made.as_uri())
+    page.get_by_label("buffers", exact=True).select_option("device")
+    page.get_by_label("transport", exact=True).select_option(transport)
+    for network in ("Hockney", "LogGP"):
+        page.get_by_label("network", exact=True).select_option(network)
+        for pair in (("example", "musica"), ("musica", "example")):
+            page.get_by_label("machine", exact=True).select_option(pair[0])
+            page.get_by_label("beside", exact=True).select_option(pair[1])
+            options = {"buffers": "device", "transport": transport, "network": getattr(oa, network)()}
+            first, second = (ms_of(name, "allgather", 64, 2**20, **options) for name in pair)
+            said = f"It costs {first} on {pair[0]}"
+            page.wait_for_function("([s, t]) => document.querySelector(s).innerText.includes(t)", arg=[READOUT, said])
+            assert f"; {second} on {pair[1]}," in page.inner_text(READOUT)
+    for name in ("SVG", "PNG", "CSV", "LaTeX"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert download.value.suggested_filename == f"allgather.{'tex' if name == 'LaTeX' else name.lower()}"
+    page.get_by_role("button", name="start again").click()
+    page.wait_for_function("s => document.querySelector(s).innerText.includes('on example')", arg=READOUT)
+    assert page.get_by_label("buffers", exact=True).input_value() == "host"
+
+
+@pytest.mark.browser
+def test_the_list_of_collectives_leads_to_another_page(tmp_path: Any, page: Any) -> None:
+    pages = {name: f"{name}.html" for name in ("scan", "exscan")}
+    for name in pages:
+        oa.live_page(tmp_path / f"{name}.html", "musica", name, pages=pages)
+    page.goto((tmp_path / "scan.html").as_uri())
+    page.locator(".orrery-live-P input").focus()
+    page.keyboard.press("Home")
+    page.get_by_label("collective", exact=True).select_option("exscan")
+    page.wait_for_url("**/exscan.html*")
+    page.wait_for_function("s => document.querySelector(s)?.innerText.includes('P = 2,')", arg=READOUT)
 
 
 @pytest.mark.browser
@@ -155,3 +202,8 @@ def test_a_notebook_shows_it_and_its_kernel_hears_of_a_move(lab: str, page: Any)
     page.wait_for_timeout(1000)  # what was moved is sent a moment later
     page.evaluate(RUN_LAST)
     page.locator("pre", has_text="n=4)").wait_for(timeout=WAIT_MS)
+    page.get_by_label("buffers", exact=True).select_option("device")  # the kernel prints what the page has not yet
+    page.get_by_label("collective", exact=True).select_option("scan")
+    cost = ms_of("example", "scan", 64, 4, buffers="device")
+    said = "([s, t]) => document.querySelector(s).innerText.includes(t)"
+    page.wait_for_function(said, arg=[READOUT, f"It costs {cost}"], timeout=WAIT_MS)

@@ -1,0 +1,114 @@
+"""What an explorer saves: its figure, its numbers, and the formula of what is chosen."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from typing import Any
+
+import numpy as np
+
+from orrery_analytic import plots
+from orrery_analytic.errors import QuantityError
+from orrery_analytic.exports import formula_latex
+from orrery_analytic.exports.paper import pdf_bytes
+from orrery_analytic.plots import size_text
+from orrery_analytic.widgets.view import Picture, View
+
+__all__ = ["csv_of", "drawn", "figure_of", "latex_of", "link"]
+
+_TYPES = {"pdf": "application/pdf", "png": "image/png", "csv": "text/csv", "tex": "text/x-tex", "py": "text/x-python"}
+
+
+def drawn(view: View, picture: Picture, share: bool, measured: Any = None) -> Any:
+    """Return a new figure of a view: its curves, and a panel of terms for each machine.
+
+    Parameters
+    ----------
+    view, picture
+        What is drawn.
+    share : bool
+        Terms in percent, else in seconds.
+    measured : (x, seconds), optional
+        Points of a log.
+    """
+    pictures = [picture, *([picture.beside] if picture.beside else [])]
+    names = [view.machine_name, *([view.beside.name] if view.beside else [])]
+    figure, (upper, *lower) = plots.figure(3.8, *[2.2] * len(pictures))
+    machines = (names[0], names[1]) if len(names) == 2 else None
+    curves = plots.Curves(upper, view.axis, picture.x, list(picture.seconds), machines=machines)
+    beside = (picture.beside.seconds, picture.beside.choice) if picture.beside else None
+    curves.update(picture.x, picture.seconds, picture.choice, picture.chosen, picture.runs, beside)
+    if measured is not None:
+        plots.measured(measured[0], measured[1], ax=upper)
+    upper.set_xlabel("")
+    for ax, one, name in zip(lower, pictures, names, strict=True):
+        plots.Stack(ax, view.axis, one.x, share).update(one.x, one.terms, focus=None if share else one.here)
+        ax.set_xlabel("")
+        if machines:
+            ax.set_ylabel(name)
+    lower[-1].set_xlabel(view.caption)
+    return figure
+
+
+def figure_of(view: View, picture: Picture, share: bool, measured: Any, kind: str) -> bytes:
+    """Return the figure of `drawn` as a file, "pdf" or "png"; the same at every call."""
+    made = drawn(view, picture, share, measured)
+    if kind == "pdf":
+        return pdf_bytes(made)
+    out = io.BytesIO()
+    made.savefig(out, format=kind, dpi=200)
+    return out.getvalue()
+
+
+def csv_of(view: View, picture: Picture) -> bytes:
+    """Return the numbers of the curves and terms as CSV: bytes, ranks and seconds, with the unit in each head."""
+    _, P, n = view.grid()
+    columns: dict[str, Any] = {"P": P, "n (B)": n, "algorithm": picture.chosen, "runs": picture.runs}
+    pictures = {view.machine_name: picture}
+    if view.beside and picture.beside:
+        pictures[view.beside.name] = picture.beside
+    for machine, one in pictures.items():
+        on = f" on {machine}" if view.beside else ""
+        columns[f"choice{on} (s)"] = one.choice
+        columns |= {f"choice{on}, {name.replace('_', ' ')} (s)": values for name, values in one.terms.items()}
+        columns |= {f"{name}{on} (s)": values for name, values in one.seconds.items()}
+    rows = [",".join(_cell(name) for name in columns)]
+    rows += [",".join(map(_cell, row)) for row in zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)]
+    return ("\n".join(rows) + "\n").encode()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.9g}"
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+
+
+def latex_of(view: View, picture: Picture) -> bytes:
+    """Return the formula of what runs at the current point as LaTeX, with where it is exact.
+
+    Raises
+    ------
+    QuantityError
+        If what runs has no formula.
+    """
+    cost = view.cost(picture.plan)
+    if cost is None:
+        raise QuantityError(f"there is no formula for {view.collective} {picture.plan.described} yet.")
+    place = f"P = {view.P}" + ("" if view.collective == "barrier" else f", n = {size_text(view.size)}")
+    head = (
+        f"% {view.collective}, {picture.plan.described}, on {view.buffers} buffers, {view.network}; runs at {place}\n"
+    )
+    exact = f"% {' '.join(cost.validity.split())}\n% Needs amsmath. Seconds; n in bytes.\n"
+    return f"{head}{exact}{formula_latex(cost, picture.plan.algorithm)}\n".encode()
+
+
+def link(name: str, content: bytes) -> str:
+    """Return an anchor that saves a file from within the page."""
+    kind = _TYPES[name.rpartition(".")[2]]
+    data = base64.b64encode(content).decode()
+    safe = html.escape(name)
+    where = f'class="orrery-save" download="{safe}" href="data:{kind};base64,{data}"'
+    return f'<a {where} style="text-decoration: underline">save {safe}</a> ({size_text(len(content))})'

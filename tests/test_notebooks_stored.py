@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+NOTEBOOKS = [path for path in sorted(FOLDER.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
 PRIVATE = {
     "an absolute path": re.compile(r"(?<![\w<>.:/)\]}~*-])/(?:[\w.+-]+/)+[\w.+-]+|\b[A-Z]:\\\w"),
     "a memory address": re.compile(r"\b0x[0-9a-fA-F]{4,}"),
@@ -22,7 +23,7 @@ def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
 
 
-@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.name)
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.relative_to(FOLDER).as_posix())
 def code_cells(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     cells = json.loads(request.param.read_text(encoding="utf-8"))["cells"]
     return [cell for cell in cells if cell["cell_type"] == "code" and "".join(cell["source"]).strip()]

@@ -1,0 +1,45 @@
+"""Answers that are names, or several of them, out of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from orrery_analytic.course.verdict import Verdict
+from orrery_analytic.errors import OrreryError, choose, shown
+
+__all__ = ["Choice"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A name that is asked for, or several.
+
+    Parameters
+    ----------
+    truth : str or frozenset of str
+        The right one, or all the right ones in any order.
+    among : tuple of str
+        What may be chosen.
+    """
+
+    truth: str | frozenset[str]
+    among: tuple[str, ...]
+
+    def judge(self, answer: Any) -> Verdict:
+        """Return whether an answer is this name, or exactly these names."""
+        asked = {self.truth} if isinstance(self.truth, str) else set(self.truth)
+        names = [answer] if isinstance(answer, str) else list(answer) if isinstance(answer, Iterable) else None
+        if names is None:
+            what = "One name" if isinstance(self.truth, str) else "A list of names"
+            return Verdict(False, f"{what} out of {', '.join(self.among)} is asked for, but {shown(answer)} was given.")
+        try:
+            given = {choose("answer", name, self.among) for name in names}
+        except OrreryError as error:
+            return Verdict(False, str(error))
+        if given == asked:
+            return Verdict(True)
+        if len(asked) > 1 and given < asked:
+            return Verdict(False, f"These belong to it, but {len(asked) - len(given)} more do.")
+        return Verdict(False)

@@ -1,6 +1,7 @@
 """Put the pages of the site together: `python docs/pages.py FOLDER`.
 
 They lie as in the repository, so that links hold here and there, but for docs/index.md, which is the first page.
+Below an explorer of a notebook there is a link to its live view.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ COPIED = (
 
 
 def copy(folder: Path) -> None:
-    """Copy the pages that people have written, with their dates: Sphinx reads only what is new."""
+    """Copy the pages that people have written."""
     for pattern in COPIED:
         for source in ROOT.glob(pattern):
             if ".ipynb_checkpoints" not in source.parts:
                 target = folder / source.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target)
+                if source.suffix == ".ipynb":
+                    up = "../" * (len(source.relative_to(ROOT).parts) - 1)
+                    target.write_text(live.linked(source.read_text(encoding="utf-8"), up), encoding="utf-8")
     (folder / "docs" / "index.md").rename(folder / "index.md")
 
 

@@ -69,12 +69,14 @@ def _network(name: str, machine: str | None = None) -> Any:
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
     """Return key=value settings as a mapping."""
+    from orrery_analytic.machines import MACHINE_KEYS
+
     found = {}
     for item in settings:
         key, equals, value = item.partition("=")
         if not equals:
             raise QuantityError(f"--set takes key=value, such as bandwidth='21 GB/s', but {item!r} was given.")
-        found[key] = value
+        found[choose("key of a machine for --set", key, MACHINE_KEYS)] = value
     return found
 
 

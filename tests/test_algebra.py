@@ -405,8 +405,16 @@ def test_inversion_counts_ranks_of_a_node_where_there_is_a_formula() -> None:
         ((Cost(), Cost(), "latency"), {"last": 3}, "last is for counts"),
         ((lambda q: Cost(), lambda q: Cost(), "ranks_per_node"), {"last": 10**9}, "last = 1000000000"),
         ((lambda q: collective_cost("x", "y"),) * 2 + ("ranks_per_node",), {}, "unknown collective"),
+        ((lambda q: collective_cost("bcast", "rng"), lambda q: Cost(), "ranks_per_node"), {}, "'rng'"),
+        ((lambda q: None, lambda q: Cost(), "ranks_per_node"), {}, "must return a Cost"),
     ],
 )
 def test_wrong_counts_are_refused(arguments: tuple[object, ...], more: dict[str, object], match: str) -> None:
     with pytest.raises(OrreryError, match=match):
         oa.invert(*arguments, machine="musica", P=8, n=8, **more)  # type: ignore[arg-type]
+
+
+def test_guidelines_are_for_networks_of_one_level() -> None:
+    for network in (oa.TwoLevel(4, 1), "Hockney"):
+        with pytest.raises(OrreryError, match="network is Hockney or LogGP"):
+            oa.guidelines("best", network)  # type: ignore[arg-type]

@@ -133,6 +133,7 @@ def test_what_never_crosses_has_no_border(run):
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwidth"), "key=value"),
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--network", "loggb"), "Did you mean 'loggp'"),
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwith=1 GB/s"), "Did you mean"),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "machine=leonardo"), "key of a machine"),
         (("read", "no-such-file.txt"), "no-such-file.txt"),
         (("draw", "musica", "allreduce", "-P", "4,8", "-n", "8,16"), "one axis"),
         (("draw", "musica", "allreduce", "-P", "4,8", "-n", "8", "--column", "wide"), "column"),

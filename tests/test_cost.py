@@ -141,3 +141,11 @@ def test_a_sum_with_cancelling_maxima_is_merged():
     cost = Cost({"bandwidth": (P - 2) * big, "gap": (P - 2) * small - (P - 2) * big})
     assert cost.total.atoms(sp.Max) == {small}
     assert oa.Cost is Cost
+
+
+def test_a_function_that_is_none_is_not_printed_as_code(tmp_path):
+    told = tmp_path / "run"
+    hostile = sp.Function(f"open({str(told)!r}, 'w').write('x') + 0*abs")(alpha)
+    with pytest.raises(QuantityError, match="has no value"):
+        oa.Cost({"latency": hostile})(alpha=1.0)
+    assert not told.exists()

@@ -19,7 +19,7 @@ from orrery_analytic import course
 from orrery_analytic.course.choice import Choice
 from orrery_analytic.course.formula import POWERS, Formula
 from orrery_analytic.course.number import Number
-from orrery_analytic.errors import UnknownNameError
+from orrery_analytic.errors import OrreryError, UnknownNameError
 from orrery_analytic.symbols import P, alpha, beta, gamma, log2_ceil, n
 
 HERE = Path(__file__).resolve().parent.parent / "notebooks" / "course"
@@ -87,6 +87,12 @@ def test_there_is_no_such_exercise() -> None:
         course.check("1.99", ...)
 
 
+@pytest.mark.parametrize("chapter", [0, 11, -1, "1", True])
+def test_there_is_no_such_chapter(chapter: Any) -> None:
+    with pytest.raises(OrreryError, match="chapter"):
+        course.exercises(chapter)
+
+
 def test_dots_are_no_answer_yet() -> None:
     verdict = course.check("1.1", ...)
     assert verdict.right is None
@@ -102,7 +108,8 @@ def test_dots_are_no_answer_yet() -> None:
         sp.expand((P - 1) * (alpha + n * beta)),
         (PLAIN["P"] - 1) * PLAIN["alpha"] + (PLAIN["P"] - 1) * PLAIN["n"] * PLAIN["beta"],
         oa.collective_cost("allgather", "ring"),
-        sp.Sum(alpha + n * beta, (sp.Symbol("k"), 1, P - 1)).doit(),
+        sp.Sum(alpha + n * beta, (sp.Symbol("k"), 1, P - 1)),
+        sp.solve(sp.Symbol("T") - (P - 1) * (alpha + n * beta), sp.Symbol("T")),
     ],
 )
 def test_a_formula_is_right_in_any_form(answer: Any) -> None:
@@ -125,6 +132,9 @@ def test_a_formula_is_right_in_any_form(answer: Any) -> None:
         (sp.zoo, "infinite"),
         (sp.I * alpha, "no real number"),
         (sp.Function("f")(P) * alpha, "no formula that gives a time"),
+        (sp.Function("exit")(), "no formula that gives a time"),
+        (alpha + sp.Derivative(sp.Function("f")(n), n), "no formula that gives a time"),
+        (sp.Piecewise((RING.expression, P <= 256), (alpha, True)), ""),
         (3, ""),
     ],
 )
@@ -139,6 +149,13 @@ def test_a_formula_that_is_right_at_powers_of_two_alone() -> None:
     verdict = tree.judge(sp.log(P, 2) * alpha)
     assert "At every power of two this is right; at P = 3" in verdict.why
     assert Formula(log2_ceil(P) * alpha, ranks=POWERS).judge(sp.log(P, 2) * alpha)
+
+
+@pytest.mark.parametrize("answer", [9 * alpha, 9 / beta, alpha + 9 / beta])
+def test_a_quotient_is_not_told_part_by_part(answer: Any) -> None:
+    verdict = Formula(9 * alpha / beta).judge(answer)
+    assert verdict.right is False
+    assert "look again" not in verdict.why
 
 
 def test_a_part_that_the_right_formula_has_not() -> None:

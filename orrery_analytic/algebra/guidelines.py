@@ -77,6 +77,8 @@ def guidelines(
             'a mapping of collectives to names of algorithms is allowed, such as {"allreduce": "ring", "reduce": '
             f'"binomial", "bcast": "best"}}, or "best", but {shown(algorithms)} was given.'
         )
+    if not isinstance(network, Hockney | LogGP):
+        raise QuantityError(f"network is Hockney or LogGP here, but {shown(network)} was given.")
     costs = {where: _costs(where, name, network) for where, name in algorithms.items()}
     if ranks is None:
         ranks = _FEW if _BEST in algorithms.values() else RANKS

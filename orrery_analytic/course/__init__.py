@@ -11,6 +11,7 @@ from typing import Any
 
 from orrery_analytic.course.exercise import Exercise
 from orrery_analytic.course.verdict import Verdict
+from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import choose
 
 __all__ = ["CHAPTERS", "Exercise", "Verdict", "check", "exercises"]
@@ -32,7 +33,7 @@ CHAPTERS = (
 
 def exercises(chapter: int | None = None) -> dict[str, Exercise]:
     """Return the exercises by number, of one chapter (1 is the first) or of all."""
-    names = CHAPTERS if chapter is None else (CHAPTERS[chapter - 1],)
+    names = CHAPTERS if chapter is None else (CHAPTERS[one("chapter", chapter, 1, len(CHAPTERS)) - 1],)
     modules = [import_module(f"{__name__}.chapters.{name}") for name in names]
     return {exercise.number: exercise for module in modules for exercise in module.EXERCISES}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,8 @@ class Choice:
     def judge(self, answer: Any) -> Verdict:
         """Return whether an answer is this name, or exactly these names."""
         asked = {self.truth} if isinstance(self.truth, str) else set(self.truth)
-        names = [answer] if isinstance(answer, str) else list(answer) if isinstance(answer, Iterable) else None
+        many = isinstance(answer, list | tuple | set | frozenset)
+        names = [answer] if isinstance(answer, str) else list(answer) if many else None
         if names is None:
             what = "One name" if isinstance(self.truth, str) else "A list of names"
             return Verdict(False, f"{what} out of {', '.join(self.among)} is asked for, but {shown(answer)} was given.")

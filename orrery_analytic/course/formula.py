@@ -19,13 +19,14 @@ from orrery_analytic.units import is_finite
 
 __all__ = ["POWERS", "RANKS", "Formula"]
 
-RANKS = (2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 17, 24, 31, 32, 64, 100, 1000)
+RANKS = (*range(2, 34), 63, 64, 65, 100, 127, 129, 255, 257, 511, 1000, 1023, 1025, 4097, 12345, 2**20 + 1)
 """Where a formula is looked at that has to hold for every P."""
 POWERS = (2, 4, 8, 16, 32, 64, 1024)
 """Where a formula is looked at that is for powers of two alone."""
 
 _DRAWS = 12
 _EQUAL = 1e-9
+_NO_FORMULA = Verdict(False, "This is no formula that gives a time for every P and n.")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ class Formula:
 
     def judge(self, answer: Any) -> Verdict:
         """Return whether an answer is this formula, and where it is not, which part of it to look at."""
-        given = _expression(answer)
+        try:
+            given = _expression(answer)
+        except Exception:  # SymPy has many errors of its own for what it cannot add up
+            return _NO_FORMULA
         if isinstance(given, Verdict):
             return given
         for name in sorted(s.name for s in given.free_symbols):
@@ -66,8 +70,8 @@ class Formula:
                 return Verdict(False, str(unknown_name("symbol in this formula", name, self.names)))
         try:
             same = self._same(given)
-        except (OrreryError, TypeError, ValueError, ArithmeticError, NameError):
-            return Verdict(False, "This is no formula that gives a time for every P and n.")
+        except Exception:  # nor has every expression a value
+            return _NO_FORMULA
         return Verdict(True) if same.all() else Verdict(False, self._hint(given, same))
 
     def _same(self, given: sp.Expr, kept: Iterable[str] | None = None, truth: sp.Expr | None = None) -> Any:
@@ -83,8 +87,8 @@ class Formula:
         """Points at which now one, now another part of a formula is the large one."""
         draw = np.random.default_rng(2)
         P = np.repeat(np.array(self.ranks, dtype=float), _DRAWS)
-        values = {name: 10 ** draw.uniform(-2, 2, P.size) for name in self.names}
-        sizes = {name: np.ceil(10 ** draw.uniform(0, 6, P.size)) for name in self.names if _unit(name) in ("B", "1")}
+        values = {name: 10 ** draw.uniform(-4, 2, P.size) for name in self.names}
+        sizes = {name: np.ceil(10 ** draw.uniform(0, 9, P.size)) for name in self.names if _unit(name) in ("B", "1")}
         return values | sizes | {"P": P}
 
     @property
@@ -104,7 +108,7 @@ class Formula:
         ratio = self._constant_ratio(given)
         if ratio is not None:
             return f"The form is right, but this is {ratio} times what it should be."
-        parts = {name: self._same(given, kept=(name,)).all() for name in self._times}
+        parts = {name: self._same(given, kept=(name,)).all() for name in self._times if self._adds_up}
         right = [name for name, holds in parts.items() if holds]
         wrong_parts = [name for name, holds in parts.items() if not holds]
         if wrong_parts and right:
@@ -114,6 +118,15 @@ class Formula:
             if holds:
                 return f"This is right at P = {_listed(holds)}, but not at P = {int(P[~same][0])}."
         return ""
+
+    @cached_property
+    def _adds_up(self) -> bool:
+        """Whether the right formula is a sum of parts, each with one of the times of machines."""
+        one = np.ones_like(self._points["P"])
+        alone = [self._points | {n: 0 * one for n in self._times if n != name} for name in self._times]
+        with np.errstate(all="ignore"):
+            parts = sum(evaluate([self.expression], values)[0] for values in alone)
+            return bool(np.allclose(parts, evaluate([self.expression], self._points)[0], rtol=_EQUAL, atol=0))
 
     def _constant_ratio(self, given: sp.Expr) -> Fraction | None:
         mine, right = evaluate([given, self.expression], self._points)
@@ -144,6 +157,8 @@ def _listed(items: Iterable[Any]) -> str:
 
 def _expression(answer: Any) -> sp.Expr | Verdict:
     """Return an answer in the package's symbols; text is not read as a formula."""
+    if isinstance(answer, list) and len(answer) == 1:  # as sympy.solve gives it
+        answer = answer[0]
     if isinstance(answer, Cost):
         answer = answer.total
     if isinstance(answer, str):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols.names import SYMBOLS, describe
@@ -24,6 +25,9 @@ _BLOCK = 2**15
 @lru_cache(maxsize=4096)
 def _function(expressions: tuple[sp.Expr, ...], names: tuple[str, ...]) -> Any:
     """Return one NumPy function for several expressions; made once for each set of expressions."""
+    for unknown in sorted({str(f.func) for e in expressions for f in e.atoms(AppliedUndef)}):
+        # lambdify would print its name as Python, and run it.
+        raise QuantityError(f"an expression holds the function {shown(unknown)}, which has no value.")
     return sp.lambdify([sp.Symbol(name, **_assumptions(name)) for name in names], list(expressions), "numpy", cse=True)
 
 

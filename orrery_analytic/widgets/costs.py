@@ -264,7 +264,10 @@ def _checked(costs: Any) -> dict[str, Cost]:
         if not isinstance(label, str) or not label.strip() or label.startswith("_"):
             raise QuantityError(f"a label is a text that does not begin with _, but {shown(label)} was given.")
         if not isinstance(cost, Cost):
-            raise QuantityError(f"{label} must be a Cost, as p2p_cost makes it, but {shown(cost)} was given.")
+            raise QuantityError(
+                f"{label} must be a Cost, as p2p_cost makes it, or one of your own such as "
+                f'oa.Cost({{"latency": 3 * alpha, "bandwidth": n * beta}}), but {shown(cost)} was given.'
+            )
     if not any(cost.symbols for cost in costs.values()):
         raise QuantityError("these costs have no symbol left: there is nothing to move. Leave out .at(...).")
     return dict(costs)

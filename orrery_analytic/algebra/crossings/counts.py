@@ -76,7 +76,7 @@ def invert_count(
     Raises
     ------
     QuantityError
-        If they are no functions that return costs, or no count has both costs.
+        If they are no functions that return costs.
     """
     for name, made in (("cost_a", cost_a), ("cost_b", cost_b)):
         if isinstance(made, Cost) or not callable(made):
@@ -86,30 +86,34 @@ def invert_count(
             )
     most = one_whole("last", _FEW if last is None else last, 1, _MOST)
     found: list[Stretch] = []
-    why: OrreryError | None = None
+    failed: dict[str, list[OrreryError]] = {"cost_a": [], "cost_b": []}
     for count in range(1, most + 1):
         costs: list[Cost | None] = []
-        for made in (cost_a, cost_b):
+        for name, made in (("cost_a", cost_a), ("cost_b", cost_b)):
             try:
-                costs.append(made(count))
+                costs.append(_cost(key, made(count)))
             except OrreryError as error:  # a network without a formula for this algorithm
                 costs.append(None)
-                why = error
+                failed[name].append(error)
         word = _word(costs, key, machine, values)
         if found and found[-1].cheaper == word:
             found[-1] = found[-1]._replace(last=count)
         else:
             found.append(Stretch(count, count, word))
-    if why is not None and all(s.cheaper == "neither" for s in found):
-        raise why
+    for errors in failed.values():
+        if len(errors) == most:
+            raise errors[-1]
     now = getattr(machine, key, None)
     return CountInversion(key, tuple(found), now)
 
 
-def _word(costs: list[Any], key: str, machine: Any, values: dict[str, Any]) -> str:
-    for cost in costs:
-        if cost is not None and not isinstance(cost, Cost):
-            raise QuantityError(f"the functions of {key} must return a Cost, but one returned {shown(cost)}.")
+def _cost(key: str, made: Any) -> Cost:
+    if not isinstance(made, Cost):
+        raise QuantityError(f"the functions of {key} must return a Cost, but one returned {shown(made)}.")
+    return made
+
+
+def _word(costs: list[Cost | None], key: str, machine: Any, values: dict[str, Any]) -> str:
     given = tuple(cost for cost in costs if cost is not None)
     if not given:
         return "neither"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Sequence
 from functools import lru_cache
@@ -24,7 +23,7 @@ from orrery_analytic.errors import OrreryError, choose
 from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
 from orrery_analytic.plots.crossovers import Border, Ranks
-from orrery_analytic.widgets.canvas import Canvas
+from orrery_analytic.widgets.canvas import Canvas, Pictured
 from orrery_analytic.widgets.controls import _bytes, _dropdown, _ranks, _slider
 from orrery_analytic.widgets.crossover_words import formulas, words
 from orrery_analytic.widgets.parameters import Parameters
@@ -72,7 +71,7 @@ def explore_crossover(
     return CrossoverExplorer(machine, collective, a, b, P, n)
 
 
-class CrossoverExplorer(ipywidgets.Box):
+class CrossoverExplorer(Pictured):
     """The widget that `explore_crossover` returns.
 
     Attributes
@@ -199,12 +198,9 @@ class CrossoverExplorer(ipywidgets.Box):
         self.readout.value = _STATUS.format(words(self._names, P, n, here, stretches, ranks))
         self.formula.value = formulas(over_n.formulas(machine, P=P), P)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add both pictures, for where nothing runs: a stored notebook on a page."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle["image/png"] = base64.b64encode(_stacked(self.curves_image.value, self.ranks_image.value)).decode()
-        return bundle
+    def picture(self) -> bytes:
+        """Return both pictures, one above the other."""
+        return _stacked(self.curves_image.value, self.ranks_image.value)
 
     def __repr__(self) -> str:
         a, b = self._names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import math
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from orrery_analytic.busbw import bus_bandwidth, bus_factor, canonical, nccl_mes
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.plots import size_text
 from orrery_analytic.units import readable, shown, to_si
-from orrery_analytic.widgets.canvas import Canvas
+from orrery_analytic.widgets.canvas import Canvas, Pictured
 from orrery_analytic.widgets.controls import _dropdown, _ranks, _slider, start_again
 from orrery_analytic.widgets.view import RANKS
 
@@ -80,7 +79,7 @@ def explore_busbw(
     return BusbwExplorer(collective, P, nbytes, seconds, link)
 
 
-class BusbwExplorer(ipywidgets.VBox):
+class BusbwExplorer(Pictured, ipywidgets.VBox):
     """The widget that `explore_busbw` returns.
 
     Attributes
@@ -218,13 +217,6 @@ class BusbwExplorer(ipywidgets.VBox):
         doubt = "" if need == 1 else ". With fewer at hand, it was no ring"
         lines.append(f"If a ring ran, each rank sent {sends}; in this time {links}{doubt}.")
         return "<br>".join(lines)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add the picture, for where nothing runs: a stored notebook on a page."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle["image/png"] = base64.b64encode(self.image.value).decode()
-        return bundle
 
     def __repr__(self) -> str:
         _, algbw, busbw = (_rate(value) for value in self.bandwidths())

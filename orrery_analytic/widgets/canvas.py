@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Sequence
 from threading import Lock
@@ -13,9 +14,25 @@ from PIL import Image
 
 from orrery_analytic import plots
 
-__all__ = ["Canvas"]
+__all__ = ["Canvas", "Pictured"]
 
 _WIDTH = 7.3  # inches
+
+
+class Pictured(ipywidgets.Box):
+    """A widget that gives its picture as well, for where nothing runs: a stored notebook on a page."""
+
+    image: ipywidgets.Image
+
+    def picture(self) -> bytes:
+        """Return what the widget shows now, as PNG."""
+        return bytes(self.image.value)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle["image/png"] = base64.b64encode(self.picture()).decode()
+        return bundle
 
 
 class Canvas:

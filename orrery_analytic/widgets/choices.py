@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
 from orrery_analytic.selection import ChoiceMap, choice_map
 from orrery_analytic.units import readable, shown
+from orrery_analytic.widgets.canvas import Pictured
 from orrery_analytic.widgets.controls import _buttons, _bytes, _dropdown, _ranks, _slider, start_again
 from orrery_analytic.widgets.view import RANKS, SIZES
 
@@ -60,7 +60,7 @@ def explore_choices(machine: Machine | str = "example", collective: str = "allre
     return ChoiceExplorer(machine, collective, **state)
 
 
-class ChoiceExplorer(ipywidgets.VBox):
+class ChoiceExplorer(Pictured, ipywidgets.VBox):
     """The widget that `explore_choices` returns.
 
     The maps are drawn once for a machine, a collective and a place of buffers; a move of the point draws a cross onto
@@ -181,13 +181,6 @@ class ChoiceExplorer(ipywidgets.VBox):
         best = least.plans[place].described if place >= 0 else "nothing has a formula"
         rows.append(("least time by the model", "", "", best, _seconds(float(least.least[here])), ""))
         return rows
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add the picture, for where nothing runs: a stored notebook on a page."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle["image/png"] = base64.b64encode(self.image.value).decode()
-        return bundle
 
     def __repr__(self) -> str:
         return f"<ChoiceExplorer: {self.collective.value} on {self.machine.value}, {self._title}>"

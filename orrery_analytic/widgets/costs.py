@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import os
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots.style import curve_style, legend, log_limits, set_time_axis
 from orrery_analytic.units import readable, shown
-from orrery_analytic.widgets.canvas import Canvas
+from orrery_analytic.widgets.canvas import Canvas, Pictured
 from orrery_analytic.widgets.controls import _dropdown, start_again
 from orrery_analytic.widgets.symbol_sliders import (
     grid,
@@ -68,7 +67,7 @@ def explore_costs(
     return CostsExplorer(costs, machine, axis, values)
 
 
-class CostsExplorer(ipywidgets.Box):
+class CostsExplorer(Pictured):
     """The widget that `explore_costs` returns.
 
     Attributes
@@ -239,13 +238,6 @@ class CostsExplorer(ipywidgets.Box):
         told = [f"{name}={value!r}" for name, value in changed.items()]
         axis = [] if self.axis == "n" else [f'axis="{self.axis}"']
         return f"oa.explore_costs({', '.join(['costs', ascii(self.machine.value), *axis, *told])})"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add the picture, for where nothing runs: a stored notebook on a page."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle["image/png"] = base64.b64encode(self.image.value).decode()
-        return bundle
 
     def __repr__(self) -> str:
         return f"<CostsExplorer: {', '.join(self.costs)}; {self.code}>"

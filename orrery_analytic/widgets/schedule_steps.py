@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from typing import Any
 
@@ -16,6 +15,7 @@ from orrery_analytic.plots.rounds import tell
 from orrery_analytic.plots.spread import messages_of
 from orrery_analytic.schedules import Schedule
 from orrery_analytic.schedules.trace import Message, Trace
+from orrery_analytic.widgets.canvas import Pictured
 
 __all__ = ["ScheduleSteps", "explore_schedule"]
 
@@ -53,7 +53,7 @@ def explore_schedule(schedule: Schedule | Trace, view: str = "butterfly", **opti
     return ScheduleSteps(schedule, draw(schedule, **options))
 
 
-class ScheduleSteps(ipywidgets.VBox):
+class ScheduleSteps(Pictured, ipywidgets.VBox):
     """The widget that `explore_schedule` returns.
 
     A move of the slider draws the messages of one round onto a kept picture of all rounds, faint.
@@ -106,13 +106,6 @@ class ScheduleSteps(ipywidgets.VBox):
         Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).save(out, "png", compress_level=1)
         self.image.value = out.getvalue()
         self.line.value = _line(k, self._messages[k])
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add the picture, for where nothing runs: a stored notebook on a page."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle["image/png"] = base64.b64encode(self.image.value).decode()
-        return bundle
 
     def __repr__(self) -> str:
         return f"<ScheduleSteps of {self._told}: {len(self._messages)} rounds>"

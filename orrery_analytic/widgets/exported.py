@@ -7,7 +7,7 @@ import html
 import io
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from orrery_analytic import plots
 from orrery_analytic.errors import QuantityError
@@ -74,16 +74,7 @@ def csv_of(view: View, picture: Picture) -> bytes:
         columns[f"choice{on} (s)"] = one.choice
         columns |= {f"choice{on}, {name.replace('_', ' ')} (s)": values for name, values in one.terms.items()}
         columns |= {f"{name}{on} (s)": values for name, values in one.seconds.items()}
-    rows = [",".join(_cell(name) for name in columns)]
-    rows += [",".join(map(_cell, row)) for row in zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)]
-    return ("\n".join(rows) + "\n").encode()
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.9g}"
-    text = str(value)
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+    return pd.DataFrame(columns).to_csv(index=False, float_format="%.9g", lineterminator="\n").encode()
 
 
 def latex_of(view: View, picture: Picture) -> bytes:

@@ -112,6 +112,24 @@ def test_what_no_machine_is_made_of(two: oa.Fit, tmp_path: Path) -> None:
         assert flat.to_machine("x", base="example").provenance["bandwidth"].origin == "assumed"
 
 
+def test_a_file_that_cannot_be_written_is_told(two: oa.Fit, tmp_path: Path) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[build-system]\n")
+    for path, said in (
+        ("no/such/x.toml", "there is no folder"),
+        ("folder.toml", "cannot be written"),
+        ("pyproject.toml", "is no machine file, and is not replaced"),
+        ("a\0b.toml", "null byte"),
+    ):
+        with pytest.raises(QuantityError, match=said):
+            two.to_machine("x", base="example", path=tmp_path / path)
+    assert (tmp_path / "pyproject.toml").read_text() == "[build-system]\n"
+    with pytest.raises(OrreryError, match="Did you mean 'example'"):
+        two.to_machine("x", base="exampel")
+    for name in ("first", "second"):  # a machine file is replaced
+        assert two.to_machine(name, base="example", path=tmp_path / "x.toml").name == name
+
+
 def test_times_of_a_call_go_into_no_machine_file() -> None:
     made = oa.fit({"n": SIZES, "seconds": 2e-5 + SIZES / 1e9, "collective": "allreduce"})
     assert not made.gives

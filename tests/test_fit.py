@@ -221,6 +221,22 @@ def test_wrong_results_are_left_out() -> None:
     assert "wrong results" in made.warnings[0]
 
 
+def test_values_that_are_no_times_are_told_and_left_out() -> None:
+    seconds = 2e-6 + SIZES / 1e10
+    table = pd.DataFrame({"n": SIZES, "seconds": seconds, "line": np.arange(4, 29)}).astype({"seconds": object})
+    table.loc[[3, 7], "seconds"] = [-1e-6, "n/a"]
+    table.loc[9, "seconds"] = np.nan  # nothing was measured: nothing is told
+    made = oa.fit(table)
+    assert len(made.points) == 22
+    assert made.warnings == ("2 rows not used (lines 7 and 11): seconds holds -1e-06.",)
+
+
+def test_sizes_may_be_the_index_of_a_table() -> None:
+    table = pd.DataFrame({"n": SIZES, "seconds": 2e-6 + SIZES / 1e10})
+    for other in (table.set_index("n"), table[::-1], table.set_index(np.zeros(25))):
+        assert oa.fit(other).parameters["alpha"] == pytest.approx(2e-6, rel=1e-6)
+
+
 def test_several_series_are_an_error_that_lists_them() -> None:
     one = pd.DataFrame({"n": SIZES, "seconds": 2e-6 + SIZES / 1e10})
     both = pd.concat([one.assign(table=0), one.assign(table=1)])
@@ -329,7 +345,14 @@ def test_a_negative_gap_of_netgauge_is_not_used() -> None:
         ({"n": [1, 2], "seconds": [1]}, {}, QuantityError, "make no table"),
         ({"n": [], "seconds": []}, {}, QuantityError, "no row"),
         ({"n": [1, 2], "speed": [1, 2]}, {}, FormatError, "Its columns: n, speed"),
-        ({"n": [1, 2], "seconds": [-1, np.nan]}, {}, FormatError, "above 0"),
+        ({"n": [1, 2], "seconds": [-1, np.nan]}, {}, FormatError, "Its seconds holds -1.0. Allowed: numbers above 0"),
+        ({"n": ["4 KiB"], "seconds": [1e-6]}, {}, FormatError, "Its n holds '4 KiB'"),
+        ({"size": [1], "time_us": [2]}, {}, FormatError, r"n=table\['size'\], seconds=table\['time_us'\] / 1e6"),
+        ({"Bytes": [1], "Latency": [2]}, {}, FormatError, r"n=table\['Bytes'\], seconds=table\['Latency'\]\)"),
+        ({"n": [1], "seconds": pd.to_timedelta([2], unit="us")}, {}, QuantityError, "holds timedelta64.*numbers"),
+        ({"n": [True], "seconds": [1e-6]}, {}, QuantityError, "column n of this table holds bool"),
+        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("n", "a")])), {}, QuantityError, "several levels"),
+        ({"n": [8] * 9, "seconds": [1e-6] * 9}, {}, QuantityError, "too few"),
         ({"n": [1], "seconds": [1e-6]}, {}, QuantityError, "too few"),
         ({"n": SIZES, "seconds": SIZES}, {"model": "hocney"}, UnknownNameError, "Did you mean 'hockney'"),
         ({"n": SIZES, "seconds": SIZES}, {"model": True}, UnknownNameError, "unknown model"),
@@ -343,6 +366,7 @@ def test_a_negative_gap_of_netgauge_is_not_used() -> None:
         (({"n": SIZES, "seconds": SIZES},), {"model": "hockney"}, QuantityError, "takes one table"),
         ((), {}, QuantityError, "none was given"),
         ({"n": SIZES, "seconds": SIZES}, {"model": "call"}, QuantityError, "two tables"),
+        (({"n": SIZES, "seconds": SIZES},) * 2, {"model": "call", "library": "mpich"}, UnknownNameError, "openmpi-4.1"),
         ({"n": SIZES, "seconds": SIZES}, {"most": [1]}, QuantityError, "most"),
         ({"n": [10**400], "seconds": [1e-6]}, {}, QuantityError, "the column n"),
         ({"n": SIZES, "seconds": SIZES, "file": [{}] * 25}, {}, QuantityError, "the column file"),

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.linear import Floats
 from orrery_analytic.calibration.points import as_table, by_size, falls, measured, numbers, one_series, where
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given
 from orrery_analytic.calibration.solve import Column, solve, source_of
 from orrery_analytic.cost import evaluate
 from orrery_analytic.decisions.whole import one

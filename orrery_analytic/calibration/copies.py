@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.lines import fit_lines
 from orrery_analytic.calibration.points import MOST, by_size, falls, lines_text, numbers, one_series
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given
 from orrery_analytic.calibration.solve import Column, solve
 from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import FormatError, QuantityError, choose

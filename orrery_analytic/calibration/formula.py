@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.points import as_table, by_size, falls, measured, numbers, one_series
-from orrery_analytic.calibration.result import Fit
 from orrery_analytic.calibration.tangent import fit_cost, loss, with_rendezvous
 from orrery_analytic.calls import collective_cost, kernel_cost
 from orrery_analytic.cost import Cost

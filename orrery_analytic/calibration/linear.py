@@ -17,11 +17,13 @@ from scipy.special import ndtri
 from orrery_analytic.errors import OrreryError
 
 __all__ = [
+    "CAUCHY",
     "FAR",
     "LITTLE",
     "NEAR",
     "Estimate",
     "Floats",
+    "covariance_of",
     "deviations",
     "estimate",
     "refine",
@@ -40,11 +42,13 @@ WIDER = 1.2
 """Standard errors are taken this much wider: the search for outliers and switch points hides some of the spread."""
 
 _LEAST_SPREAD = 1e-4  # printed times are rounded: below this, rounding would make outliers
-_CAUCHY = 2.385  # the scale, in standard deviations, at which Cauchy's weights keep 95 % of the efficiency
+CAUCHY = 2.385
+"""The scale, in standard deviations, at which the weights of Cauchy keep 95 % of the efficiency."""
+
 _LEAST = 1e-300
 _LEAST_STEEP = 0.3
 
-LITTLE = 1 / (1 + (FAR / _CAUCHY) ** 2)
+LITTLE = 1 / (1 + (FAR / CAUCHY) ** 2)
 """The weight of an outlier, if it is not set aside; its least one."""
 
 Floats = NDArray[np.float64]
@@ -132,7 +136,7 @@ def robust_values(
 
 
 def _cauchy(residuals: Floats, sigma: float) -> Floats:
-    return np.asarray(1 / (1 + (residuals / (_CAUCHY * sigma)) ** 2))
+    return np.asarray(1 / (1 + (residuals / (CAUCHY * sigma)) ** 2))
 
 
 def estimate(
@@ -224,7 +228,20 @@ def refine(
     steep = max(float(np.mean(2 * w**2 - w)), _LEAST_STEEP)  # d psi / d r of Cauchy's weights; 1 where all weights are
     sigma = max(float(np.sqrt((psi**2).sum() / max(freedom, 1))) / steep, _LEAST_SPREAD)
     # lmfit has the same covariance where all weights are 1, but none for exact data.
+    return Estimate(values, covariance_of(relative, sigma), weights, sigma, freedom, minimized)
+
+
+def covariance_of(relative: Floats, sigma: float) -> Floats:
+    r"""Return :math:`(w \sigma)^2 (J^T J)^{-1}`, the covariance of parameters, with w = `WIDER`.
+
+    Parameters
+    ----------
+    relative : array of points by parameters
+        J, the derivatives of the logarithm of the model.
+    sigma : float
+        Standard deviation of the logarithms of the times.
+    """
     size = np.linalg.norm(relative, axis=0)
     size[size == 0] = 1.0
     inverse = np.linalg.pinv((relative / size).T @ (relative / size)) / np.outer(size, size)
-    return Estimate(values, WIDER**2 * sigma**2 * inverse, weights, sigma, freedom, minimized)
+    return np.asarray((WIDER * sigma) ** 2 * inverse)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
-from orrery_analytic.calibration.linear import FAR, NEAR, Floats, deviations, robust_values, scatter, spread
-from orrery_analytic.calibration.pieces import Piece, pieces
+from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.linear import (
+    FAR,
+    NEAR,
+    Floats,
+    covariance_of,
+    deviations,
+    robust_values,
+    scatter,
+    spread,
+)
+from orrery_analytic.calibration.pieces import Parting, partings
 from orrery_analytic.calibration.points import by_size, falls, measured, numbers, one_series, where
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given, Way
 from orrery_analytic.calibration.solve import Column, Switch, solve
+from orrery_analytic.calibration.ways import doubted
 from orrery_analytic.decisions.whole import one
 from orrery_analytic.errors import FormatError, choose
 from orrery_analytic.units import readable, to_si
@@ -37,95 +51,72 @@ def fit_lines(
     Parameters of one piece are ``first`` and ``slope``; of several ``first_1``, ``slope_1``, ``s_1`` (its last size).
     """
     n, seconds = points["n"].to_numpy(dtype=float), points["seconds"].to_numpy(dtype=float)
-    found = pieces(n, seconds, most)
+    found = partings(n, seconds, most)
     tail = first.partition("_")[2]
-    columns, switches = [], []
-    for i, piece in enumerate(found, start=1):
-        number = f"_{i}" if len(found) > 1 else ""
-        here = (np.arange(len(n)) >= piece.first) & (np.arange(len(n)) <= piece.last)
+    names = [f"s_{tail}_{i}" if tail else f"s_{i}" for i in range(1, len(found[0].cuts) - 1)]
+    columns = []
+    for i, (begin, end) in enumerate(pairwise(found[0].cuts), start=1):
+        number = f"_{i}" if names else ""
+        here = (np.arange(len(n)) >= begin) & (np.arange(len(n)) < end)
         columns.append(Column(f"{first}{number}", "s", here.astype(float)))
         columns.append(Column(f"{slope}{number}", "s/B", np.where(here, n - base, 0.0)))
-        if i < len(found):
-            low, high = piece.last_between
-            name = f"s_{tail}_{i}" if tail else f"s_{i}"
-            switches.append(Switch(name, float(n[piece.last]), float(n[low]), float(n[high + 1])))
+    around = [
+        {s: (float(n[at - 1]), float(n[at])) for s, at in zip(names, way.cuts[1:-1], strict=True)} for way in found
+    ]
+    switches = [Switch(s, *around[0][s], *_ends([way[s] for way in around])) for s in names]
     lines = np.column_stack([np.ones(len(n)), n - base])
-    weights, sigma = _without_outliers(lines, seconds, found)
-    ends = _ends(lines, seconds, found, sigma)
-    wider = {column.name: end for column, end in zip(columns, ends, strict=True)}
-    return solve(model, columns, points, weights=weights, switches=switches, notes=notes, wider=wider)
+    weights, sigma = _without_outliers(lines, seconds, found[0])
+    fit = solve(model, columns, points, weights=weights, switches=switches, notes=notes)
+    if len(fit.names) < len(columns):  # a piece of 0 bytes alone has no slope
+        return fit
+    line = cache(partial(_line, lines, seconds, sigma))
+    pieces = [[line(*pair) for pair in pairwise(way.cuts)] for way in found[1:]]
+    ways = [
+        Way(way.chance, np.concatenate([v for v, _ in part]), block_diag(*(c for _, c in part)), switched)
+        for way, part, switched in zip(found[1:], pieces, around[1:], strict=True)
+    ]
+    return doubted(fit, [replace(fit.ways[0], chance=found[0].chance), *ways])
 
 
-def _ends(lines: Floats, seconds: Floats, found: Sequence[Piece], sigma: float) -> list[tuple[float, float]]:
-    """Return ends of the 95 % intervals of first and slope of each piece, over the ranges that it may have as well.
-
-    A range whose points are further off by a misfit d, in variances, than those of the best one has exp(-d / 2) of its
-    likelihood, and the interval is that of the mean over ranges with these weights. Where there is no other range none
-    is given.
-    """
-    out = []
-    for piece in found:
-        if not piece.others:
-            out += [(np.inf, -np.inf)] * 2
-            continue
-        ranges = [(piece.first, piece.last, 0.0), *piece.others]
-        chance = np.exp([-misfit / 2 for *_, misfit in ranges])
-        fits = [_line(lines[first : last + 1], seconds[first : last + 1], sigma) for first, last, _ in ranges]
-        values, errors = (np.array(part) for part in zip(*fits, strict=True))
-        for of in range(2):
-            mixed = _mixed(values[:, of], errors[:, of], chance / chance.sum())
-            out.append((mixed(0.025), mixed(0.975)))
-    return out
+def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the outer ends of intervals."""
+    return min(low for low, _ in pairs), max(high for _, high in pairs)
 
 
-def _line(lines: Floats, seconds: Floats, sigma: float) -> tuple[Floats, Floats]:
-    """Return the robust line through some points, and its standard errors."""
+def _line(lines: Floats, seconds: Floats, sigma: float, begin: int, end: int) -> tuple[Floats, Floats]:
+    """Return the robust line through some points, and its covariance."""
+    lines, seconds = lines[begin:end], seconds[begin:end]
     values = robust_values(lines, seconds, sigma, rounds=10)
     r = deviations(lines, seconds, values)
-    used = np.abs(r) <= max(FAR * sigma, NEAR)
-    relative = (lines * np.exp(r)[:, None] / seconds[:, None])[used]
-    size = np.maximum(np.linalg.norm(relative, axis=0), 1e-300)
-    inverse = np.linalg.pinv((relative / size).T @ (relative / size)) / np.outer(size, size)
-    return values, sigma * np.sqrt(np.maximum(np.diag(inverse), 0.0))
+    relative = (lines * np.exp(r)[:, None] / seconds[:, None])[_near(r, sigma)]
+    return values, covariance_of(relative, sigma)
 
 
-def _mixed(values: Floats, errors: Floats, chance: Floats) -> Callable[[float], float]:
-    """Return the quantiles of normal distributions that are mixed with some chances."""
-    low, high = float((values - 9 * errors).min()), float((values + 9 * errors).max())
-
-    def quantile(share: float) -> float:
-        below, above = low, high
-        for _ in range(40):
-            middle = (below + above) / 2
-            small = chance @ ndtr((middle - values) / np.maximum(errors, 1e-300)) < share
-            below, above = (middle, above) if small else (below, middle)
-        return above
-
-    return quantile
+def _near(r: Floats, sigma: float) -> NDArray[np.bool_]:
+    """Return which points are no outliers."""
+    return np.asarray(np.abs(r) <= max(FAR * sigma, NEAR))
 
 
-def _without_outliers(lines: Floats, seconds: Floats, found: Sequence[Piece]) -> tuple[Floats, float]:
+def _without_outliers(lines: Floats, seconds: Floats, found: Parting) -> tuple[Floats, float]:
     """Return a weight of 1 for each point, 0 for outliers, by the spread of all pieces, as each has few; the spread."""
     sigma, weights = 0.05, np.ones(len(seconds))
+    pieces = [slice(*pair) for pair in pairwise(found.cuts)]
     for _ in range(5):
-        r = np.zeros(len(seconds))
-        for piece in found:
-            here = slice(piece.first, piece.last + 1)
-            r[here] = deviations(
-                lines[here], seconds[here], robust_values(lines[here], seconds[here], min(sigma, 0.05))
-            )
-        sigma = spread(r, 2 * len(found))
-        weights = (np.abs(r) <= max(FAR * sigma, NEAR)).astype(float)
-    for piece in found:
-        here = slice(piece.first, piece.last + 1)
-        if weights[here].sum() < 2:  # a line takes two points
-            weights[here] = 1.0
-    return weights, scatter(r, 2 * len(found))
+        r = np.concatenate(
+            [
+                deviations(lines[at], seconds[at], robust_values(lines[at], seconds[at], min(sigma, 0.05)))
+                for at in pieces
+            ]
+        )
+        sigma = spread(r, 2 * len(pieces))
+        weights = _near(r, sigma).astype(float)
+    for at in pieces:
+        if weights[at].sum() < 2:  # a line takes two points
+            weights[at] = 1.0
+    return weights, scatter(r, 2 * len(pieces))
 
 
-def _lines(
-    model: str, table: pd.DataFrame, link: str, most: int, wire: Any, minus: float = 0.0
-) -> tuple[Fit, pd.DataFrame]:
+def _lines(model: str, table: pd.DataFrame, link: str, most: int, wire: Any) -> Fit:
     first, slope, latency_key, bandwidth_key = LINKS[choose("link", link, LINKS)]
     rows = one_series(_timed(table))
     points, notes = by_size(rows)
@@ -139,10 +130,9 @@ def _lines(
         gives = {latency_key: Given(names[0]), bandwidth_key: Given(slopes[-1])}
         if len(names) == 2 and link == "between":
             gives["eager_limit"] = Given("s_1")
-    fit = replace(
+    return replace(
         fit, warnings=(*fit.warnings, *_of_a_call(called, first, slope), *_above_wire(fit, rows, wire)), gives=gives
     )
-    return fit, points
 
 
 def _of_a_call(called: str | None, first: str, slope: str) -> list[str]:
@@ -205,7 +195,7 @@ def hockney(table: pd.DataFrame, link: str = "between", wire: Any = None) -> Fit
     wire : text or number, optional
         What the link can do ("25 GB/s"): a bandwidth above it is warned of.
     """
-    return _lines("hockney", table, link, 1, wire)[0]
+    return _lines("hockney", table, link, 1, wire)
 
 
 def hockney_pieces(table: pd.DataFrame, link: str = "between", most: int = 4, wire: Any = None) -> Fit:
@@ -214,7 +204,7 @@ def hockney_pieces(table: pd.DataFrame, link: str = "between", most: int = 4, wi
     Where the pieces end is found, and how many there are: at most `most`. Otherwise as `hockney`. A machine file takes
     the latency of the first piece and the bandwidth of the last.
     """
-    return _lines("hockney_pieces", table, link, one("most", most, 1, 8), wire)[0]
+    return _lines("hockney_pieces", table, link, one("most", most, 1, 8), wire)
 
 
 def per_message(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

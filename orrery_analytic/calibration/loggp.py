@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.linear import Floats
 from orrery_analytic.calibration.lines import per_message
 from orrery_analytic.calibration.points import as_table, by_size, falls, lines_text, measured, numbers, one_series
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given, Way
 from orrery_analytic.calibration.solve import Column, solve
 from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.units import readable
@@ -145,14 +146,17 @@ def _bounded(fit: Fit) -> Fit:
         f"most {readable(o_high, 's')}, and L between {readable(intervals['L'][0], 's')} and "
         f"{readable(intervals['L'][1], 's')}; they stand in the middle of that. netgauge measures them apart."
     )
+    covariance = matrix @ inner @ matrix.T
+    parameters = values | {name: fit.parameters[name] for name in ("g", "G")}
     return replace(
         fit,
         names=names,
-        parameters=values | {name: fit.parameters[name] for name in ("g", "G")},
+        parameters=parameters,
         intervals=intervals | {name: fit.intervals[name] for name in ("g", "G")},
         stderr=stderr | {name: fit.stderr[name] for name in ("g", "G")},
         units={"L": "s", "o": "s", "g": "s", "G": "s/B"},
-        covariance=matrix @ inner @ matrix.T,
+        covariance=covariance,
+        ways=(Way(1.0, np.array([parameters[name] for name in names]), covariance),),
         warnings=(*fit.warnings, note),
         gives={key: replace(given, derived=given.parameter in ("L", "o")) for key, given in _GIVES.items()},
     )

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from orrery_analytic.calibration.report import value_text
-from orrery_analytic.calibration.result import Fit, Given
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.calibration.result import Given, Result
+from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.machines import Machine, load_machine
 from orrery_analytic.machines.keys import COPIES, MACHINE_KEYS
 from orrery_analytic.machines.records import Band, Record, band_copy, check_text
@@ -37,12 +37,12 @@ def _written(value: float, unit: str) -> str:
     return f"{value * scale:.6g} {name}"
 
 
-def _usable(fit: Fit, given: Given, inverse: bool) -> bool:
+def _usable(fit: Result, given: Given, inverse: bool) -> bool:
     value = fit.parameters[given.parameter]
     return math.isfinite(value) and math.isfinite(fit.intervals[given.parameter][0]) and not (inverse and value <= 0)
 
 
-def _value(fit: Fit, key: str, given: Given) -> Any:
+def _value(fit: Result, key: str, given: Given) -> Any:
     """Return the value of a key as a machine file has it."""
     if copy := band_copy(key):
         count = sum(name.startswith(f"alpha_{copy}_") for name in fit.parameters)
@@ -59,7 +59,7 @@ def _value(fit: Fit, key: str, given: Given) -> Any:
     return _written(1 / number if info.inverse else number, info.unit)
 
 
-def _reference(fit: Fit, key: str, given: Given) -> str:
+def _reference(fit: Result, key: str, given: Given) -> str:
     """Return where a value comes from: model, files and lines, parameter and interval."""
     names = [given.parameter]
     if copy := band_copy(key):
@@ -84,7 +84,7 @@ def _changed(machine: Machine, key: str, value: Any, origin: str, reference: str
 
 def calibrate(
     name: str,
-    fits: Fit | Sequence[Fit],
+    fits: Result | Sequence[Result],
     base: Machine | str | os.PathLike[str] | None = None,
     path: str | os.PathLike[str] | None = None,
     description: str | None = None,
@@ -101,7 +101,8 @@ def calibrate(
     base : Machine, str or path, optional
         What the fits do not say is taken from here. From a machine of another name it is marked as assumed.
     path : str or path, optional
-        File to write, ending in .toml; `load_machine` reads it.
+        File to write, ending in .toml, in a folder that exists; `load_machine` reads it. A machine file that is there
+        is replaced, any other file is not.
     description : str, optional
     **given
         Keys of the machine file that you know: library, ranks_per_node ...
@@ -113,7 +114,10 @@ def calibrate(
     Raises
     ------
     QuantityError
-        If values are missing that every machine file has; the message says which, and what would measure them.
+        If values are missing that every machine file has; the message says which, and what would measure them. If
+        the file cannot be written.
+    UnknownNameError, FileMissingError
+        If there is no machine `base`.
 
     Warns
     -----
@@ -123,9 +127,9 @@ def calibrate(
     check_text("name", name)
     if description is not None:
         check_text("description", description)
-    every = [fits] if isinstance(fits, Fit) else list(fits) if isinstance(fits, Sequence) else [fits]
+    every = [fits] if isinstance(fits, Result) else list(fits) if isinstance(fits, Sequence) else [fits]
     for fit in every:
-        if not isinstance(fit, Fit):
+        if not isinstance(fit, Result):
             raise QuantityError(f"calibrate takes fits, as oa.fit(...) returns them, not {shown(fit)}.")
     machine = _start(name, base, description, every)
     for fit in every:
@@ -145,18 +149,31 @@ def calibrate(
     for key, value in given.items():
         machine = _changed(machine, key, value, "assumed", "given by hand")
     _complete(machine)
-    if path is None:
-        return machine
+    return machine if path is None else _saved(machine, path)
+
+
+def _saved(machine: Machine, path: Any) -> Machine:
+    """Write a machine file, and return the machine as it is read again."""
     if not isinstance(path, str | os.PathLike):
         raise QuantityError(f"path = {shown(path)} is refused. Allowed: a path that ends in .toml.")
     target = Path(path)
     if target.suffix != ".toml":
         raise QuantityError(f"path = {shown(str(path))} is refused. Allowed: a path that ends in .toml.")
-    target.write_bytes(_document(machine).encode("utf-8", "replace"))
+    if not target.parent.is_dir():
+        raise QuantityError(f"path = {shown(str(path))} is refused: there is no folder {shown(str(target.parent))}.")
+    try:
+        if target.exists():
+            load_machine(target)
+        target.write_bytes(_document(machine).encode("utf-8", "replace"))
+    except FormatError as error:
+        raise QuantityError(f"{shown(str(path))} is no machine file, and is not replaced: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise QuantityError(f"{shown(str(path))} cannot be written: {reason}. Give another path.") from None
     return load_machine(target)
 
 
-def _start(name: str, base: Any, description: str | None, fits: Sequence[Fit]) -> Machine:
+def _start(name: str, base: Any, description: str | None, fits: Sequence[Result]) -> Machine:
     """Return the machine that fits are put into."""
     told = description or f"calibrated: {', '.join(dict.fromkeys(fit.model for fit in fits))}"
     if base is None:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from orrery_analytic.calibration.bounce import common_sizes, same_call
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.linear import Floats
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given
 from orrery_analytic.calibration.solve import Column, solve, source_of
 from orrery_analytic.errors import QuantityError
-from orrery_analytic.gpu import bounce_copies
+from orrery_analytic.gpu import bounce_copies, bounce_library
 from orrery_analytic.units import to_si
 
 __all__ = ["call"]
@@ -31,10 +32,12 @@ def call(table: Any, gdr_latency: Any = None, library: str = "openmpi-4.1") -> F
     gdr_latency : text or number, optional
         alpha_gdr, for a collective; unless given it is 0, and t_call holds it twice.
     library : str
-        As in `bounce_copies`.
+        As in `bounce_copies`; a latency test does not depend on it.
 
     Raises
     ------
+    UnknownNameError
+        If there is no such library.
     QuantityError
         If the tables are of two collectives or numbers of ranks, or the library copies the buffers of that collective
         to the host: `fit_bounce` is for those.
@@ -44,6 +47,7 @@ def call(table: Any, gdr_latency: Any = None, library: str = "openmpi-4.1") -> F
     if not isinstance(table, tuple | list) or len(table) != 2:
         raise QuantityError("model 'call' takes two tables, (device, host), of the same test.")
     device, host = table
+    bounce_library(library)
     slow, fast, notes = common_sizes(device, host, ("device", "host"))
     same_call(slow, fast)
     known: Floats = fast["seconds"].to_numpy(dtype=float)

@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orrery_analytic.calibration.linear import Floats, scatter
+from orrery_analytic.calibration.linear import CAUCHY, Floats, scatter
 
-__all__ = ["UNSURE", "Piece", "pieces"]
-
-UNSURE = 6.0
-"""A segmentation whose misfit is no more than this above the least one may be the right one, at 95 %."""
+__all__ = ["UNSURE", "Parting", "partings"]
 
 _LEAST_POINTS = 4  # of a piece: two parameters, and two points to contradict them
 _LEAST_GOOD = 3  # of these, how many may not be outliers
-_CAP = 9.0  # (3 sigma)**2: a point that is further away is an outlier, whichever piece it is in
-_PENALTY = 1.75  # by simulation: one straight line is taken for two in about 2 of 100 runs, with or without outliers
+_GOOD = 9.0  # (3 sigma)**2
+_SLOW = 0.05  # probability, per unit of log(seconds / line), of a point that was disturbed: that makes it slower
+_FAST = 0.0015  # ... and of one that is too fast
+_LEAST_CAP = 4.0
+_LEAST_SIGMA = 2e-3
+_PENALTY = 2.0  # by simulation: one straight line is taken for two in about 1 of 100 runs, with or without outliers
+UNSURE = 6.0
+"""A way whose misfit, in variances, is no more than this above the least one may be the right one, at 95 %."""
+
+_MOST_PARTINGS = 300
 _MOST_PLACES = 80  # where a piece may begin or end; of more sizes, evenly many
-_CAUCHY = 2.385
 _ROUNDS = 14
+_ROUNDING = 1e-9
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A range of sizes with one latency and one time a byte.
+class Parting:
+    """A way to part the points, in order of size, into pieces with one latency and one time a byte each.
 
     Attributes
     ----------
-    first, last
-        Places of its first and its last point among the points in order of size.
-    last_between
-        The least and the largest place that could be its last, at 95 %.
-    others
-        Other ranges (first, last, misfit) that the piece may have: by how much the points are further off then, in
-        variances, at most `UNSURE`.
+    cuts
+        Places where a piece begins, and the number of points: piece i is ``cuts[i] : cuts[i + 1]``.
+    chance
+        Its probability among the partings into as many pieces.
     """
 
-    first: int
-    last: int
-    last_between: tuple[int, int]
-    others: tuple[tuple[int, int, float], ...] = ()
+    cuts: tuple[int, ...]
+    chance: float
 
 
-def _lines(n: Floats, seconds: Floats, first: Ints, stop: Ints, sigma: float) -> Floats:
+def _distances(n: Floats, seconds: Floats, first: Ints, stop: Ints, sigma: float) -> Floats:
     """Return the relative distances of the points of many ranges from the robust line of each, NaN outside of it.
 
     The same as `robust_values` of two columns, 1 and n, with all ranges at once: ranges are rows, points columns.
@@ -74,7 +75,7 @@ def _lines(n: Floats, seconds: Floats, first: Ints, stop: Ints, sigma: float) ->
         scale = np.full(len(first), sigma)
         if turn < _ROUNDS // 2:
             scale = np.maximum(scale, 1.4826 * np.nanmedian(np.where(inside, np.abs(r), np.nan), axis=1))
-        weight = inside / np.sqrt(1 + (r / (_CAUCHY * scale[:, None])) ** 2)
+        weight = inside / np.sqrt(1 + (r / (CAUCHY * scale[:, None])) ** 2)
     return np.where(inside, r, np.nan)
 
 
@@ -84,66 +85,110 @@ def _noise(n: Floats, seconds: Floats) -> float:
     if width <= 2:
         return 0.05
     first = np.arange(len(n) - width + 1)
-    r = _lines(n, seconds, first, first + width, 0.02)
-    return max(float(np.nanmedian(np.abs(r)) * 1.4826 * np.sqrt(width / (width - 2))), 2e-3)
+    r = _distances(n, seconds, first, first + width, 0.02)
+    return max(float(np.nanmedian(np.abs(r)) * 1.4826 * np.sqrt(width / (width - 2))), _LEAST_SIGMA)
 
 
 @dataclass(frozen=True)
-class _Segments:
-    """The best ways to part the points into k = 1, 2, ... pieces, for a given standard deviation of the points.
+class _Ranges:
+    """The lines through all ranges of points that may be a piece.
 
     Attributes
     ----------
     places
         Where a piece may begin or end.
+    begin, end
+        Of each range, which places.
+    r
+        Relative distances from the line of each range, a row each; NaN outside of it.
+    """
+
+    places: Ints
+    begin: Ints
+    end: Ints
+    r: Floats
+
+
+def _ranges(n: Floats, seconds: Floats, sigma: float) -> _Ranges:
+    places = np.unique(np.linspace(0, len(n), min(len(n), _MOST_PLACES) + 1).round().astype(np.int64))
+    begin, end = np.triu_indices(len(places), 1)
+    keep = places[end] - places[begin] >= min(_LEAST_POINTS, len(n))
+    begin, end = begin[keep], end[keep]
+    return _Ranges(places, begin, end, _distances(n, seconds, places[begin], places[end], sigma))
+
+
+@dataclass(frozen=True)
+class _Partings:
+    """The best ways to part the points into k = 1, 2, ... pieces, for a given standard deviation of the points.
+
+    Attributes
+    ----------
     misfit
-        Of the line from one place to another: the sum of squared distances in variances, each at most `_CAP`; infinite
-        where a piece would have too few points.
+        Of the line from one place to another; infinite where a piece would have too few points.
     left, right
         Row k, column i: the least misfit of k pieces from the start to place i, and from place i to the end.
     """
 
-    places: Ints
     misfit: Floats
     left: Floats
     right: Floats
 
-    def cuts(self, k: int) -> list[int]:
-        """Return the indices of the places at which the best k pieces begin and end."""
-        at = [len(self.places) - 1]
-        for m in range(k - 1, -1, -1):
-            at.append(int(np.argmin(self.left[m] + self.misfit[:, at[-1]])))
-        return at[::-1]
+    def near(self, k: int, above: float, most: int) -> list[tuple[tuple[int, ...], float]]:
+        """Return partings into k pieces and by how much each misses more than the best, at most `above`, best first."""
+        least = self.left[k, -1]
+        waiting: list[tuple[float, tuple[int, ...]]] = [(0.0, (0,))] if np.isfinite(least) else []
+        found: list[tuple[tuple[int, ...], float]] = []
+        while waiting and len(found) < most:
+            more, cuts = heapq.heappop(waiting)
+            if len(cuts) == k + 1:
+                found.append((cuts, more))
+                continue
+            so_far = sum(float(self.misfit[i, j]) for i, j in pairwise(cuts))
+            over = np.maximum(so_far + self.misfit[cuts[-1]] + self.right[k - len(cuts)] - least, 0.0)
+            for j in np.flatnonzero(over <= above + _ROUNDING):
+                heapq.heappush(waiting, (float(over[j]), (*cuts, int(j))))
+        return found
 
 
-def _segments(n: Floats, seconds: Floats, sigma: float, places: Ints, most: int) -> _Segments:
+def _parted(ranges: _Ranges, sigma: float, most: int) -> _Partings:
     """Return the least misfits by dynamic programming over all places, from both ends."""
-    count = len(places)
-    begin, end = (part.ravel() for part in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
-    keep = places[end] - places[begin] >= min(_LEAST_POINTS, len(n))
-    begin, end = begin[keep], end[keep]
-    squares = (_lines(n, seconds, places[begin], places[end], sigma) / sigma) ** 2
-    good = np.nansum(squares < _CAP, axis=1) >= min(_LEAST_GOOD, len(n))
-    good |= (begin == 0) & (end == count - 1)  # one piece there always is
+    count, points = len(ranges.places), ranges.r.shape[1]
+    squares = (ranges.r / sigma) ** 2
+    slow, fast = (max(-2 * np.log(p * sigma * np.sqrt(2 * np.pi)), _LEAST_CAP) for p in (_SLOW, _FAST))
+    good = (squares < _GOOD).sum(axis=1) >= min(_LEAST_GOOD, points)
+    good |= (ranges.begin == 0) & (ranges.end == count - 1)  # one piece there always is
     misfit = np.full((count, count), np.inf)
-    misfit[begin[good], end[good]] = np.nansum(np.minimum(squares, _CAP), axis=1)[good]
+    capped = np.nansum(np.minimum(squares, np.where(ranges.r > 0, slow, fast)), axis=1)
+    misfit[ranges.begin[good], ranges.end[good]] = capped[good]
     left, right = np.full((most + 1, count), np.inf), np.full((most + 1, count), np.inf)
     left[0, 0] = right[0, -1] = 0.0
     for k in range(most):
         left[k + 1] = (left[k][:, None] + misfit).min(axis=0)
         right[k + 1] = (misfit + right[k][None, :]).min(axis=1)
-    return _Segments(places, misfit, left, right)
+    return _Partings(misfit, left, right)
 
 
-def _spread(n: Floats, seconds: Floats, found: _Segments, k: int, sigma: float) -> float:
-    """Return the standard deviation of the points about the best k pieces, without outliers."""
-    cuts = found.places[found.cuts(k)]
-    r = np.nansum(_lines(n, seconds, cuts[:-1], cuts[1:], sigma), axis=0)
-    return max(scatter(r, 3 * k - 1), 2e-3)
+def _best(ranges: _Ranges, sigma: float, most: int) -> tuple[float, int, float, _Partings]:
+    """Return the least criterion, the number of pieces, the standard deviation about them, and the partings."""
+    points = ranges.r.shape[1]
+    price = 3 * np.log(points) * _PENALTY
+    row = {(i, j): at for at, (i, j) in enumerate(zip(ranges.begin.tolist(), ranges.end.tolist(), strict=True))}
+    found = []
+    start = _parted(ranges, sigma, most)
+    for k in np.flatnonzero(np.isfinite(start.left[:, -1])).tolist():
+        mine, parted = sigma, start
+        for _ in range(2):
+            for cuts, _ in parted.near(k, 0.0, 1):  # none, where a smaller sigma leaves a piece too few good points
+                r = np.nansum([ranges.r[row[pair]] for pair in pairwise(cuts)], axis=0)
+                mine = max(scatter(r, 3 * k - 1), _LEAST_SIGMA)
+                parted = _parted(ranges, mine, most)
+        total = float(parted.left[k, -1]) + 2 * points * float(np.log(mine)) + price * k
+        found.append((total, k, mine, parted))
+    return min(found, key=lambda each: each[0])
 
 
-def pieces(n: Floats, seconds: Floats, most: int = 4) -> list[Piece]:
-    """Return the pieces of seconds = latency + n * (time a byte), in order of size.
+def partings(n: Floats, seconds: Floats, most: int = 4) -> list[Parting]:
+    r"""Return the ways to part the points into pieces of seconds = latency + n * (time a byte), the likeliest first.
 
     Parameters
     ----------
@@ -154,35 +199,26 @@ def pieces(n: Floats, seconds: Floats, most: int = 4) -> list[Piece]:
 
     Notes
     -----
-    Dynamic programming over all places of the switches, for the least sum of squared relative distances, each capped so
-    that an outlier makes no piece of its own; the number of pieces by the Bayesian information criterion, with three
-    parameters a piece. The variance is that about one piece more than were found, so that a switch that is missed does
-    not hide in it. Each piece has at least four points, and at least three that are no outliers.
+    A point at the relative distance r from the line of its piece adds :math:`\min(r^2 / \sigma^2, c)` to the misfit.
+    That is -2 log of the likelihood of a normal distribution with outliers: :math:`c = -2 \log(p \sigma \sqrt{2 \pi})`
+    with p their probability a unit of r. Outliers are slow far more often than fast, so that points which are too fast
+    for a line seldom count as outliers of it.
+
+    The best parting into k pieces, for each k, is found by dynamic programming over all places of the switches. The
+    number of pieces is that of the least misfit plus :math:`2 N \log \sigma` plus a penalty, the Bayesian information
+    criterion with three parameters a piece, where sigma is the spread about these k pieces. Each piece has at least
+    four points, and at least three that are no outliers.
+
+    A parting that misses by d more than the best one has :math:`e^{-d/2}` of its probability; those up to d = 6 are
+    returned.
     """
-    count = len(n)
     sigma = _noise(n, seconds)
-    places = np.unique(np.linspace(0, count, min(count, _MOST_PLACES) + 1).round().astype(np.int64))
-    price = 3 * np.log(count) * _PENALTY * np.arange(most + 1)
-    k = 0
-    for _ in range(4):
-        found = _segments(n, seconds, sigma, places, most)
-        possible = np.flatnonzero(np.isfinite(found.left[:, -1]))
-        before, k = k, int(possible[np.argmin((found.left[:, -1] + price)[possible])])
-        if k == before:
-            break
-        more = min(k + 1, int(possible[-1]))
-        sigma = _spread(n, seconds, found, more, sigma)
-    cuts, least = found.cuts(k), found.left[k, -1]
-    out = []
-    for m, (i, j) in enumerate(pairwise(cuts), start=1):
-        through = found.left[m] + found.right[k - m] - least
-        may = places[through <= UNSURE] - 1
-        between = (int(may.min()), int(may.max())) if m < k else (count - 1, count - 1)
-        over = found.left[m - 1][:, None] + found.misfit + found.right[k - m][None, :] - least
-        others = tuple(
-            (int(places[a]), int(places[b]) - 1, max(float(over[a, b]), 0.0))
-            for a, b in np.argwhere(over <= UNSURE)
-            if (a, b) != (i, j)
-        )
-        out.append(Piece(int(places[i]), int(places[j]) - 1, between, others))
-    return out
+    for _ in range(2):  # the lines depend on sigma a little
+        ranges = _ranges(n, seconds, sigma)
+        _, k, sigma, parted = _best(ranges, sigma, most)
+    near = parted.near(k, UNSURE, _MOST_PARTINGS)
+    chances = np.exp([-more / 2 for _, more in near])
+    return [
+        Parting(tuple(int(ranges.places[i]) for i in cuts), float(chance))
+        for (cuts, _), chance in zip(near, chances / chances.sum(), strict=True)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.units import readable, shown
 
 __all__ = [
-    "MOST", "SERIES", "as_table", "by_size", "falls", "lines_text", "measured", "numbers", "one_series", "where",
+    "MOST", "SERIES", "as_table", "by_size", "falls", "lines_text", "measured", "numbers", "one_series", "unusable",
+    "where",
 ]  # fmt: skip
 
 SERIES = (
@@ -24,6 +26,7 @@ SERIES = (
 
 _FALL = 0.92  # a larger size that takes less than this much of the time of a smaller one
 _SHOWN = 6
+_PER_SECOND = {"m": "1e3", "u": "1e6", "n": "1e9"}
 MOST = 1e18
 """Bytes, seconds, bytes a second: more than that, or less than one over it, was never measured."""
 
@@ -39,6 +42,11 @@ def as_table(table: Any) -> pd.DataFrame:
         raise QuantityError(
             f"a fit takes a table, as read(path) returns it, or columns such as n and seconds, not {shown(table)}."
         )
+    if table.columns.nlevels > 1:
+        raise QuantityError("the columns of this table have names of several levels. Allowed: one text each.")
+    named = [name for name in table.index.names if name is not None and name not in table.columns]
+    if named:  # as after a groupby
+        table = table.reset_index(named)
     if not len(table):
         raise QuantityError("this table has no row: nothing can be fitted to it.")
     twice = table.columns[table.columns.duplicated()]
@@ -47,13 +55,15 @@ def as_table(table: Any) -> pd.DataFrame:
     for name in SERIES:
         if name in table.columns and not table[name].map(pd.api.types.is_scalar).all():
             raise QuantityError(f"the column {name} of this table holds lists or the like. Allowed: text and numbers.")
-    return table.reset_index(drop=True)  # an index of the name of a column would be ambiguous
+    return pd.DataFrame(table.reset_index(drop=True))  # an index of the name of a column would be ambiguous
 
 
 def numbers(table: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return a column as floats; NaN where it is absent or no number."""
     if column not in table.columns:
         return np.full(len(table), np.nan)
+    if table[column].dtype.kind in "bcmM":  # pandas would take a date for its nanoseconds
+        raise QuantityError(f"the column {column} of this table holds {table[column].dtype}. Allowed: numbers.")
     try:
         return np.asarray(pd.to_numeric(table[column], errors="coerce"), dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -75,9 +85,41 @@ def measured(table: pd.DataFrame, column: str = "seconds") -> pd.DataFrame:
     if not keep.any():
         filled = [str(name) for name in table.columns if table[name].notna().any()]
         raise FormatError(
-            f"no row of this table has a size (n) and {column} above 0. Its columns: {', '.join(filled)}."
+            f"no row of this table has a size (n, in bytes) and {column} above 0. Its columns: {', '.join(filled)}. "
+            f"{_recipe(table, column)}"
         )
     return pd.DataFrame(out.loc[keep])
+
+
+def _recipe(table: pd.DataFrame, column: str) -> str:
+    """Say how to make a column of a table that has none, from those that it has."""
+    if column in table.columns and not {"n", "size"}.isdisjoint(table.columns):
+        timed = (numbers(table, column) > 1 / MOST).any()
+        bad = column if not timed else "n" if "n" in table.columns else "size"
+        held = table[bad].dropna()
+        told = shown(_plain(held.iloc[0])) if len(held) else "nothing"
+        return f"Its {bad} holds {told}. Allowed: numbers above 0, in SI units."
+    names = [str(name) for name in table.columns]
+    size = next((name for name in names if re.search("^n$|size|byte", name.lower())), "sizes")
+    if column != "seconds":
+        return f"Make them: table.assign(n=table[{size!r}], {column}=...)."
+    time = next((name for name in names if re.search("time|lat|sec|^[unm]s$|_[unm]s$", name.lower())), "time_us")
+    unit = re.search("[unm]s(ec)?$", time.lower())
+    factor = f" / {_PER_SECOND[unit[0][0]]}" if unit else ""
+    return f"Make them: table.assign(n=table[{size!r}], seconds=table[{time!r}]{factor})."
+
+
+def unusable(table: pd.DataFrame) -> list[str]:
+    """Return notes on values that are there and are no size, or no time."""
+    notes = []
+    for column, least in (("n", 0.0), ("seconds", 1 / MOST)):
+        values = numbers(table, column)
+        given = table[column].notna().to_numpy() if column in table.columns else np.zeros(len(table), dtype=bool)
+        bad = given & ~((values >= least) & (values < MOST))
+        if bad.any():
+            held = shown(_plain(table[column][bad].iloc[0]))
+            notes.append(f"{_rows(int(bad.sum()))} not used{where(table[bad])}: {column} holds {held}.")
+    return notes
 
 
 def one_series(table: pd.DataFrame, apart_from: Iterable[str] = ()) -> pd.DataFrame:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from orrery_analytic.calibration.bounce import common_sizes
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.calibration.linear import Floats
 from orrery_analytic.calibration.points import as_table, by_size, falls, measured, numbers, one_series
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given
 from orrery_analytic.calibration.solve import Column, solve, source_of
 from orrery_analytic.errors import QuantityError
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import html as markup
 import math
-from typing import TYPE_CHECKING
 
 from orrery_analytic.calibration.points import lines_text
+from orrery_analytic.calibration.result import Result
 from orrery_analytic.units import readable
-
-if TYPE_CHECKING:
-    from orrery_analytic.calibration.result import Fit
 
 __all__ = ["html", "meaning", "text", "value_text"]
 
@@ -25,7 +22,7 @@ def value_text(value: float, unit: str) -> str:
     return "unknown" if math.isnan(value) else readable(value, unit)
 
 
-def meaning(fit: Fit) -> str:
+def meaning(fit: Result) -> str:
     """Return over what the fit holds, in one line."""
     low, high = fit.range
     used = int(fit.points["used"].sum())
@@ -36,7 +33,7 @@ def meaning(fit: Fit) -> str:
     )
 
 
-def _rows(fit: Fit) -> list[tuple[str, ...]]:
+def _rows(fit: Result) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for name, value in fit.parameters.items():
         unit = fit.units[name]
@@ -55,7 +52,7 @@ def _rows(fit: Fit) -> list[tuple[str, ...]]:
     return rows
 
 
-def _correlations(fit: Fit) -> list[str]:
+def _correlations(fit: Result) -> list[str]:
     matrix = fit.correlations.to_numpy()
     return [
         f"{a} and {b}: {matrix[i, j]:+.2f}"
@@ -65,7 +62,7 @@ def _correlations(fit: Fit) -> list[str]:
     ]
 
 
-def _outliers(fit: Fit) -> list[str]:
+def _outliers(fit: Result) -> list[str]:
     out = []
     for at, row in fit.outliers.iterrows():
         place = lines_text(fit.points.loc[[at]])
@@ -76,7 +73,7 @@ def _outliers(fit: Fit) -> list[str]:
     return out
 
 
-def text(fit: Fit) -> str:
+def text(fit: Result) -> str:
     """Return the report of a fit as text."""
     rows = [_HEADS, *_rows(fit)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
@@ -87,7 +84,7 @@ def text(fit: Fit) -> str:
     return "\n".join(out)
 
 
-def _parts(fit: Fit) -> list[tuple[str, list[str]]]:
+def _parts(fit: Result) -> list[tuple[str, list[str]]]:
     parts = [
         (f"Correlations above {_WORTH}", _correlations(fit)),
         ("Outliers, which do not count or count little", _outliers(fit)),
@@ -96,7 +93,7 @@ def _parts(fit: Fit) -> list[tuple[str, list[str]]]:
     return [(title, lines) for title, lines in parts if lines]
 
 
-def html(fit: Fit) -> str:
+def html(fit: Result) -> str:
     """Return the report of a fit as HTML."""
     left = "style='text-align:left'"
     heads = "".join(f"<th {left}>{head}</th>" for head in _HEADS)

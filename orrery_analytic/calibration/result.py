@@ -1,25 +1,22 @@
-"""`Fit`: parameters with their uncertainty, the points behind them, and what the data cannot tell."""
+"""What a fit found, as data: parameters with their uncertainty, the points behind them, what the data cannot tell."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from orrery_analytic.calibration.linear import Floats
 from orrery_analytic.decisions.whole import one
+from orrery_analytic.errors import QuantityError
 
-if TYPE_CHECKING:
-    import os
-
-    from orrery_analytic.machines import Machine
-
-__all__ = ["Fit", "Given"]
+__all__ = ["Given", "Result", "Way", "correlations"]
 
 
 @dataclass(frozen=True)
@@ -34,44 +31,43 @@ class Given:
     derived: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Fit:
-    """Parameters fitted to measurements.
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A way in which the switch points may lie, and what the other parameters are then.
 
     Attributes
     ----------
-    model : str
-        Name of the model.
-    source : str
-        Files and lines that were fitted.
-    names : tuple of str
-        Parameters that are times, times a byte or rates, in the order of `covariance`.
-    parameters, stderr : mapping of str to float
-        SI units. Switch points (``s_1``: the last size of the first piece) are among the parameters; they have an
-        interval and no standard error.
-    intervals : mapping of str to (low, high)
-        95 % intervals, never below 0; of a switch point its last and first sizes on either side. Those of a piece hold
-        other places of the switch points as well, and may be much wider than the standard error.
-    covariance : array
-        Of the parameters in `names`, as if switch points were known.
-    units : mapping of str to str
-        "s", "s/B", "B/s", "B".
-    points : DataFrame
-        A row a point: file, line, P, n, seconds, fitted (seconds), deviation (log of their ratio), weight, used (False
-        for outliers, whose weight is 0 or little), series.
-    sigma : float
-        Relative standard deviation of the points about the model.
-    freedom : int
-        Points used less parameters.
-    warnings : tuple of str
-        What the data cannot tell, and what is odd about them.
-    gives : mapping of str to Given
-        Keys of a machine file that the fit has a value for.
-    network
-        The network of a collective's formula: of several, the one that fits best.
-    minimized
-        lmfit's MinimizerResult of the last stage; its times are in microseconds, its times a byte in picoseconds.
+    chance : float
+        Its probability.
+    values, covariance : arrays
+        Of the parameters in `names` of the fit.
+    switches : mapping of str to (low, high)
+        The last size before each switch point, and the first one after it.
     """
+
+    chance: float
+    values: Floats
+    covariance: Floats
+    switches: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def draws(self, normal: Floats) -> Floats:
+        """Return draws of the parameters, with the covariance, from rows of independent normal numbers."""
+        size = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        size = np.where(np.isfinite(size), size, 0.0)
+        values, vectors = np.linalg.eigh(correlations(self.covariance))  # covariances span twenty orders of magnitude
+        return np.asarray(self.values + (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T * size)
+
+
+def correlations(covariance: Floats) -> Floats:
+    """Return a covariance divided by standard deviations, 0 where these are 0 or not finite."""
+    size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    with np.errstate(all="ignore"):
+        return np.asarray(np.nan_to_num(covariance / np.outer(size, size), posinf=0.0, neginf=0.0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """What a fit found, as data: `Fit` says what each attribute is."""
 
     model: str
     source: str
@@ -84,6 +80,7 @@ class Fit:
     points: pd.DataFrame
     sigma: float
     freedom: int
+    ways: tuple[Way, ...]
     warnings: tuple[str, ...] = ()
     gives: Mapping[str, Given] = field(default_factory=dict)
     network: Any = None
@@ -96,10 +93,7 @@ class Fit:
     @cached_property
     def correlations(self) -> pd.DataFrame:
         """Correlations between the parameters in `names`."""
-        size = np.sqrt(np.diag(self.covariance))
-        with np.errstate(all="ignore"):
-            matrix = np.nan_to_num(self.covariance / np.outer(size, size))
-        return pd.DataFrame(matrix, self.names, self.names)
+        return pd.DataFrame(correlations(self.covariance), self.names, self.names)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -113,7 +107,11 @@ class Fit:
         return self.points[~self.points["used"]]
 
     def sample(self, k: int = 1000, seed: int = 0) -> dict[str, Floats]:
-        """Return k draws of the parameters, normal with their covariance, none below 0; switch points stay.
+        r"""Return k draws of the parameters, none below 0.
+
+        First the switch points are drawn: one of `ways` by its chance, then any size between the last one before the
+        switch and the first one after it, :math:`\log s` uniform. The others have the covariance that goes with them,
+        and Student's t distribution with `freedom`.
 
         Parameters
         ----------
@@ -121,40 +119,30 @@ class Fit:
             Number of draws.
         seed : int
             Of the random numbers: the same seed gives the same draws.
+
+        Raises
+        ------
+        QuantityError
+            If there are no more points than parameters: how sure these are is not known.
         """
-        count, start = one("k", k, 1, 10**7), one("seed", seed)
-        size = np.sqrt(np.diag(self.covariance))
-        size = np.where((size > 0) & np.isfinite(size), size, 0.0)
-        with np.errstate(all="ignore"):
-            matrix = np.nan_to_num(self.covariance / np.outer(size, size), posinf=0.0, neginf=0.0)
-        values, vectors = np.linalg.eigh(matrix)  # of correlations: covariances span twenty orders of magnitude
-        normal = np.random.default_rng(start).standard_normal((count, len(self.names)))
-        draws = (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T * size
-        centre = np.array([self.parameters[name] for name in self.names])
-        least = np.where(
-            [self.units[name] == "B/s" for name in self.names], centre / 10, 0.0
-        )  # formulas divide by rates
-        others = {name: np.full(count, value) for name, value in self.parameters.items()}
-        return others | dict(zip(self.names, np.maximum(centre + draws, least).T, strict=True))
-
-    def report(self) -> str:
-        """Return what was fitted as text: values, errors, intervals, correlations, outliers, warnings."""
-        from orrery_analytic.calibration.report import text
-
-        return text(self)
-
-    def to_machine(
-        self, name: str, base: Machine | str | None = None, path: str | os.PathLike[str] | None = None, **given: Any
-    ) -> Machine:
-        """Return a machine with the values of this fit, and write its file: `calibrate` with one fit."""
-        from orrery_analytic.calibration.machine_file import calibrate
-
-        return calibrate(name, self, base=base, path=path, **given)
-
-    def __repr__(self) -> str:
-        return self.report()
-
-    def _repr_html_(self) -> str:
-        from orrery_analytic.calibration.report import html
-
-        return html(self)
+        count, rng = one("k", k, 1, 10**7), np.random.default_rng(one("seed", seed))
+        if self.freedom <= 0:
+            raise QuantityError(
+                f"{len(self.points)} points for {len(self.names)} parameters do not say how sure these are: no draws "
+                "can be made. Allowed: a fit to more points."
+            )
+        which = rng.choice(len(self.ways), count, p=[way.chance for way in self.ways])
+        normal = rng.standard_normal((count, len(self.names)))
+        normal *= np.sqrt(self.freedom / rng.chisquare(self.freedom, count))[:, None]
+        out = {name: np.full(count, value) for name, value in self.parameters.items()}
+        place = rng.random((count, len(self.ways[0].switches)))
+        for i in np.unique(which):
+            way, here = self.ways[i], which == i
+            drawn = way.draws(normal[here])
+            for name, column in zip(self.names, drawn.T, strict=True):
+                # Formulas divide by rates: these stay above a tenth.
+                out[name][here] = np.maximum(column, self.parameters[name] / 10 if self.units[name] == "B/s" else 0.0)
+            for (name, (low, high)), share in zip(way.switches.items(), place[here].T, strict=True):
+                low = max(low, 1.0)
+                out[name][here] = low * ((high / low) ** share if math.isfinite(high) else 1.0)
+        return out

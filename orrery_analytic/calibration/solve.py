@@ -11,13 +11,26 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from orrery_analytic.calibration.linear import LITTLE, Estimate, Floats, deviations, estimate, refine, robust_values
+from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.linear import (
+    LITTLE,
+    Estimate,
+    Floats,
+    covariance_of,
+    deviations,
+    estimate,
+    refine,
+    robust_values,
+)
 from orrery_analytic.calibration.points import lines_text
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given, Way, correlations
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.units import readable
 
-__all__ = ["Column", "Switch", "solve", "source_of"]
+__all__ = ["MUCH", "Column", "Switch", "solve", "source_of"]
+
+MUCH = 2.0
+"""How much wider an interval is worth a word."""
 
 _TRADE = 0.95
 _MISFIT = 0.15
@@ -35,10 +48,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch point: the last size before it, and the sizes between which it lies at 95 %."""
+    """A switch point: the sizes just before and after it, and those between which it lies at 95 %."""
 
     name: str
     value: float
+    above: float
     low: float
     high: float
 
@@ -64,7 +78,6 @@ def solve(
     weights: Floats | None = None,
     trim: bool = True,
     switches: Sequence[Switch] = (),
-    wider: Mapping[str, tuple[float, float]] | None = None,
     notes: Sequence[str] = (),
     gives: Mapping[str, Given] | None = None,
     source: str = "",
@@ -86,8 +99,6 @@ def solve(
         Of each point, 0 for an outlier; found here unless given.
     trim : bool
         As in `estimate`.
-    wider : mapping of str to (low, high), optional
-        Intervals that those of parameters are to hold as well.
     switches, notes, gives, source
         What the fit carries along.
 
@@ -118,16 +129,18 @@ def solve(
     table["deviation"] = deviations(matrix, seconds, done.values, known)
     table["fitted"] = seconds / np.exp(table["deviation"])
     table["weight"], table["used"] = weights, weights >= LITTLE
-    parameters = [_widened(p, wider or {}) for p in _parameters(columns, mix, share, groups, done)]
+    parameters = _parameters(columns, mix, share, groups, done)
     order = [p.name for p in parameters if p.seen]
     full = mix @ share
     slope = np.array([p.slope for p in parameters])
     covariance = full @ done.covariance @ full.T * np.outer(slope, slope)
     seen = np.flatnonzero([p.seen for p in parameters])
-    told = [*notes, *_warnings(done, parameters, covariance, table)]
+    told = [*notes, *_warnings(done, parameters, covariance, table), *_hidden(kept, done, table["fitted"])]
     columns_shown = ("file", "line", "series", "P", "n", "seconds", "fitted", "deviation", "weight", "used")
     names = {*order, *(switch.name for switch in switches)}
     shared = {p.name for p in parameters if p.shared}
+    values = np.array([p.value for p in parameters if p.seen])
+    found = Way(1.0, values, covariance[np.ix_(seen, seen)], {s.name: (s.value, s.above) for s in switches})
     return Fit(
         model=model,
         source=source or source_of(points),
@@ -135,7 +148,7 @@ def solve(
         parameters={p.name: p.value for p in parameters} | {s.name: s.value for s in switches},
         stderr={p.name: p.error for p in parameters} | {s.name: math.nan for s in switches},
         intervals={p.name: (p.low, p.high) for p in parameters} | {s.name: (s.low, s.high) for s in switches},
-        covariance=covariance[np.ix_(seen, seen)],
+        covariance=found.covariance,
         units={p.name: p.unit for p in parameters} | {s.name: "B" for s in switches},
         points=table[[c for c in columns_shown if c in table]],
         sigma=done.sigma,
@@ -146,6 +159,7 @@ def solve(
             for key, given in (gives or {}).items()
             if given.parameter in names
         },
+        ways=(found,),
         minimized=done.minimized,
     )
 
@@ -164,13 +178,6 @@ class _Parameter:
     seen: bool = True
     shared: bool = False
     spans_zero: bool = False
-
-
-def _widened(parameter: _Parameter, wider: Mapping[str, tuple[float, float]]) -> _Parameter:
-    """Return a parameter whose interval holds another one as well."""
-    low, high = wider.get(parameter.name, (math.inf, -math.inf))
-    low, high = max(min(low, parameter.low), 0.0), max(high, parameter.high)
-    return replace(parameter, low=low, high=high, spans_zero=parameter.spans_zero or (low < parameter.low and low <= 0))
 
 
 def _apart(columns: Sequence[Column], seconds: Floats) -> tuple[list[Column], Floats, list[list[tuple[int, float]]]]:
@@ -238,6 +245,15 @@ def _parameters(
     return out
 
 
+def _hidden(columns: Sequence[Column], done: Estimate, fitted: pd.Series[float]) -> list[str]:
+    """Say of which parameters outliers take away most that the points would tell."""
+    relative = np.column_stack([column.values for column in columns]) / fitted.to_numpy()[:, None]
+    with np.errstate(all="ignore"):
+        wider = np.sqrt(np.diag(done.covariance) / np.diag(covariance_of(relative, done.sigma)))
+    told = [f"that of {c.name} {x:.2g} times as wide" for c, x in zip(columns, wider, strict=True) if x > MUCH]
+    return [f"outliers hide what would tell most. It makes intervals wider, {', '.join(told)}."] if told else []
+
+
 def _warnings(done: Estimate, parameters: Sequence[_Parameter], covariance: Floats, points: pd.DataFrame) -> list[str]:
     """Say what these points cannot tell, and how badly the model misses them."""
     notes, count = [], len(points)
@@ -259,9 +275,7 @@ def _warnings(done: Estimate, parameters: Sequence[_Parameter], covariance: Floa
                 f"{readable(p.low, p.unit)} to {'no limit' if math.isinf(p.high) else readable(p.high, p.unit)}. "
                 "Points where it makes up more of the time would tell."
             )
-    size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    with np.errstate(all="ignore"):
-        correlation = np.nan_to_num(covariance / np.outer(size, size))
+    correlation = correlations(covariance)
     for (i, a), (j, b) in itertools.combinations(enumerate(parameters), 2):
         if abs(correlation[i, j]) > _TRADE and done.freedom > 0 and not (a.shared or b.shared):
             way = "one can be larger if the other is smaller" if correlation[i, j] < 0 else "both can be larger"

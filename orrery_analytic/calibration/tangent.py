@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +11,13 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 
-from orrery_analytic.calibration.linear import Floats, deviations, estimate
+from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.linear import CAUCHY, Floats, deviations, estimate, spread
+from orrery_analytic.calibration.pieces import UNSURE
 from orrery_analytic.calibration.points import numbers
-from orrery_analytic.calibration.result import Fit, Given
+from orrery_analytic.calibration.result import Given
 from orrery_analytic.calibration.solve import Column, Switch, solve
+from orrery_analytic.calibration.ways import doubted
 from orrery_analytic.cost import Cost, evaluate
 from orrery_analytic.errors import QuantityError, UnknownNameError, unknown_name
 from orrery_analytic.symbols import SYMBOLS, alpha, alpha_intra, alpha_rndv, describe, n, s_rndv
@@ -26,7 +30,6 @@ _ROUNDS = 30
 _INSIDE = {"alpha_intra": "alpha", "beta_intra": "beta"}  # no slower than between nodes
 _POOR = 0.15
 _ROUGH = 0.1  # a formula that misses by this much is not far off
-_UNSURE = 1.0  # a switch that misses by no more than this above the best one may be the right one
 _SWITCH = "s_rndv"
 _TYPICAL = {"s": 2e-6, "s/B": 1e-10, "B/s": 1e-11}
 
@@ -148,23 +151,29 @@ def fit_cost(
             mix[linear.index(between), linear.index(inside)] = 1.0
     typical = np.array([_TYPICAL[describe(name).unit] * (0.2 if "intra" in name else 1.0) for name in linear])
     parts = tuple((_prepared(cost), at) for cost, at in costs)
-    pieces: list[tuple[float | None, float, Floats, Floats]] = []
+    found: list[_Found] = []
     for switch in _switches(sizes) if _SWITCH in free else (None,):
         values = fixed if switch is None else {**fixed, _SWITCH: switch}
         formula = _Formula(parts, tuple(linear), mix, typical, values, P, sizes)
-        if not pieces:
+        if not found:
             formula.check()
-        pieces.append((switch, *_best_piece(formula, seconds)))
-    switch, least, columns, offset = min(pieces, key=lambda piece: piece[1])
-    found = []
-    if switch is not None:
-        may = [s for s, loss, *_ in pieces if s is not None and loss <= least + _UNSURE]
-        above = np.unique(sizes[sizes > max(may)])
-        found = [Switch(_SWITCH, switch, min(may), float(above[0]) if above.size else np.inf)]
-    fitted = [Column(name, describe(name).unit, column) for name, column in zip(linear, columns.T, strict=True)]
+        found.append(_best_piece(formula, seconds, switch))
+    admitted = _admitted(found, len(linear))
     keys = {info.symbol: key for key, info in MACHINE_KEYS.items()}
     gives = {keys[name]: Given(name, derived=model != "kernel") for name in free if name in keys}
-    made = solve(model, fitted, points, mix=mix, offset=offset, trim=False, switches=found, notes=notes, gives=gives)
+    ends = {one.switch: float(sizes[sizes > one.switch].min()) for one, _ in admitted if one.switch is not None}
+
+    def solved(one: _Found) -> Fit:
+        fitted = [Column(x, describe(x).unit, column) for x, column in zip(linear, one.columns.T, strict=True)]
+        s = one.switch
+        at = [] if s is None else [Switch(_SWITCH, s, ends[s], min(ends), max(ends.values()))]
+        return solve(
+            model, fitted, points, mix=mix, offset=one.offset, trim=False, switches=at, notes=notes, gives=gives
+        )
+
+    fits = [(solved(one), chance) for one, chance in admitted]
+    made = fits[0][0]
+    made = doubted(made, [replace(fit.ways[0], chance=c) for fit, c in fits if fit.names == made.names])
     if model == "collective" and made.sigma > _POOR and _SWITCH not in free and "alpha" in free:
         hint = (
             "rendezvous=True lets messages above a size take longer, as after a handshake; it may describe them better."
@@ -186,9 +195,38 @@ def loss(residuals: Floats) -> float:
     return float(np.log1p((residuals / _ROUGH) ** 2).sum())
 
 
-def _best_piece(formula: _Formula, seconds: Floats) -> tuple[float, Floats, Floats]:
-    """Return loss, columns and offset where the formula fits best, of all pieces that the search came through."""
-    found: list[tuple[float, Floats, Floats]] = []
+@dataclass(frozen=True)
+class _Found:
+    """Where a formula fits best with the switch after a size: loss, relative distances, columns and offset."""
+
+    switch: float | None
+    loss: float
+    r: Floats
+    columns: Floats
+    offset: Floats
+
+
+def _admitted(found: Sequence[_Found], parameters: int) -> list[tuple[_Found, float]]:
+    """Return the fits that may be right, at 95 %, and how likely each is next to the best, which comes first.
+
+    The likelihood is that whose maximum Cauchy's weights find.
+    """
+    best = min(found, key=lambda each: each.loss)
+    scale = CAUCHY * spread(best.r, parameters)
+    least, *misfits = (CAUCHY**2 * float(np.log1p((one.r / scale) ** 2).sum()) for one in (best, *found))
+    return [
+        (best, 1.0),
+        *(
+            (one, math.exp(min(least - misfit, 0.0) / 2))
+            for one, misfit in zip(found, misfits, strict=True)
+            if one is not best and misfit <= least + UNSURE
+        ),
+    ]
+
+
+def _best_piece(formula: _Formula, seconds: Floats, switch: float | None) -> _Found:
+    """Return where the formula fits best, of all pieces that the search came through."""
+    found: list[_Found] = []
     x = formula.typical
     _, columns, offset = formula.tangent(x)
     for _ in range(_ROUNDS):
@@ -196,7 +234,8 @@ def _best_piece(formula: _Formula, seconds: Floats) -> tuple[float, Floats, Floa
         still = np.allclose(new, x, rtol=1e-9, atol=0)
         x = new
         total, columns, offset = formula.tangent(x)
-        found.append((loss(deviations(total[:, None], seconds, np.ones(1))), columns, offset))
+        r = deviations(total[:, None], seconds, np.ones(1))
+        found.append(_Found(switch, loss(r), r, columns, offset))
         if still:
             break
-    return min(found, key=lambda each: each[0])
+    return min(found, key=lambda each: each.loss)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orrery_analytic.calibration.result import Fit
+from orrery_analytic.calibration.fitted import Fit
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
-from orrery_analytic.units import shown
+from orrery_analytic.units import in_si, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["chance", "predict_band"]
 
 
-def _drawn(costs: tuple[Cost, ...], fit: Any, P: Any, n: Any, machine: Any, draws: int, seed: int) -> list[Any]:
-    """Return the seconds of costs, arrays (draw, P, n), with the same draws of the parameters in all of them."""
+def _seconds(
+    costs: tuple[Cost, ...], fit: Any, P: Any, n: Any, machine: Any, draws: int | None, seed: int = 0
+) -> list[Any]:
+    """Return the seconds of costs, arrays (draw, P, n), with the same draws of the parameters in all of them.
+
+    Without a number of draws there is one, of the parameters as they were fitted.
+    """
     for cost in costs:
         if not isinstance(cost, Cost):
             raise QuantityError(f"a Cost is allowed, such as collective_cost(...) returns, not {shown(cost)}.")
@@ -40,8 +45,8 @@ def _drawn(costs: tuple[Cost, ...], fit: Any, P: Any, n: Any, machine: Any, draw
         others = getattr(machine, "parameters", machine)
         if not isinstance(others, Mapping):
             raise QuantityError(f"machine is a machine or a mapping of symbols to numbers, not {shown(machine)}.")
-    values = {name: value[:, None, None] for name, value in fit.sample(draws, seed).items()}
-    values = {**others, **values}
+    fitted = fit.parameters if draws is None else fit.sample(draws, seed)
+    values = {**others, **{name: np.reshape(value, (-1, 1, 1)) for name, value in fitted.items()}}
     for name, given in (("P", P), ("n", n)):
         if np.ndim(given) > 1 or not np.size(given):
             raise QuantityError(f"{name} = {shown(given)} is refused. Allowed: a number or a 1-D array of them.")
@@ -60,6 +65,7 @@ def predict_band(
         Its symbols are parameters of the fit, or of `machine`.
     fit : Fit
     P, n : number or 1-D array
+        Ranks; bytes, or text ("1 MiB").
     machine : Machine, str or mapping, optional
         Numbers for the symbols that were not fitted; they have no uncertainty.
     level : float
@@ -71,14 +77,15 @@ def predict_band(
     -------
     xarray.Dataset
         dims P, n; seconds, low, high. The band is that of the mean time: single measurements scatter about it by
-        `fit.sigma` more.
+        `fit.sigma` more. Where a switch point may lie on either side of n, it holds both pieces: `Fit.sample`.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise QuantityError(f"level must be between 0 and 1, but {shown(level)} was given.")
     import xarray as xr
 
-    [drawn] = _drawn((cost,), fit, P, n, machine, draws, seed)
-    [centre] = _drawn((cost,), _certain(fit), P, n, machine, 1, seed)
+    n = in_si(n, "B", "n")
+    [drawn] = _seconds((cost,), fit, P, n, machine, draws, seed)
+    [centre] = _seconds((cost,), fit, P, n, machine, None)
     shape = (max(int(np.size(P)), 1), max(int(np.size(n)), 1))
     drawn = np.broadcast_to(drawn, (np.shape(drawn)[0] if np.ndim(drawn) == 3 else 1, *shape))
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -89,12 +96,6 @@ def predict_band(
         {"P": ("P", np.atleast_1d(P), {"units": "1"}), "n": ("n", np.atleast_1d(n), {"units": "B"})},
         attrs={"level": level, "fit": fit.model, "source": fit.source},
     )
-
-
-def _certain(fit: Fit) -> Fit:
-    from dataclasses import replace
-
-    return replace(fit, covariance=np.zeros_like(fit.covariance))
 
 
 def chance(
@@ -111,7 +112,8 @@ def chance(
     """
     import xarray as xr
 
-    a, b = _drawn((first, second), fit, P, n, machine, draws, seed)
+    n = in_si(n, "B", "n")
+    a, b = _seconds((first, second), fit, P, n, machine, draws, seed)
     shape = (max(int(np.size(P)), 1), max(int(np.size(n)), 1))
     better = (np.asarray(a) < b) + 0.5 * (np.asarray(a) == b)
     better = np.broadcast_to(better, (np.shape(better)[0] if np.ndim(better) == 3 else 1, *shape))

@@ -214,6 +214,27 @@ def test_the_composed_ones_reduce_the_total_and_scatter_blocks(collective, name,
             assert len(schedule.rounds()) == len(reduce.rounds()) + len(scatter.rounds())
 
 
+def test_an_operation_that_does_not_commute_is_reduced_in_order():
+    """The library hands over to an algorithm made of others, and takes other parts for those."""
+    given = {"P": 5, "count": 3, "itemsize": 4, "commutative": False}
+    in_order = oa.schedule("reduce_scatter", "non-overlapping", **given)
+    assert [in_order.sends(rank) for rank in range(1, 5)] == [[(0, 60)]] * 4  # reduce linear, where else a tree runs
+    assert in_order.sends(0) == [(rank, 12) for rank in range(1, 5)]
+    halving, composed = (
+        oa.schedule("reduce_scatter_block", name, **given) for name in ("recursive_halving", "basic_linear")
+    )
+    assert [halving.sends(rank) for rank in range(5)] == [composed.sends(rank) for rank in range(5)]
+    assert composed.sends(4) == [(0, 60)]
+
+
+def test_more_elements_than_an_int_counts_are_reduced_and_scattered():
+    doubling, composed = (
+        oa.schedule("reduce_scatter_block", name, P=4, count=2**29, itemsize=1)
+        for name in ("recursive_doubling", "basic_linear")
+    )
+    assert [doubling.sends(rank) for rank in range(4)] == [composed.sends(rank) for rank in range(4)]
+
+
 def test_the_cost_of_composed_ones_is_that_of_their_parts_at_their_sizes():
     values = HOCKNEY[0]
     numbers = {sp.Symbol(s, positive=True): v for s, v in values.items()}
@@ -246,7 +267,9 @@ def test_idle_is_the_sum_that_it_prints():
     x, r = sp.symbols("x r")
     assert idle(sp.Integer(10), sp.Integer(1), sp.Integer(0), sp.Integer(4)) == 9 + 8 + 6 + 2
     assert idle(x, sp.Integer(0), sp.Integer(1), sp.Integer(4)) == 3 * sp.Max(0, x)
-    assert idle(-sp.Symbol("L", positive=True), r, sp.Integer(0), P) == 0
+    wire = sp.Symbol("L", positive=True)
+    assert idle(-wire, wire, sp.Integer(0), P) == 0
+    assert idle(-wire, r, sp.Integer(0), P) != 0  # r < 0 on nodes where messages cost less than reductions
     function = sp.lambdify([x, r, P], idle(x, r, sp.Integer(1), P), "numpy")
     np.testing.assert_allclose(function(np.array([10.0, 3.0]), 1.0, np.array([4, 3])), [8 + 6 + 2, 1])
     assert r"\max\left(0, x - 2^i" in sp.latex(idle(x, r, sp.Integer(1), P))

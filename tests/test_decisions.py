@@ -261,12 +261,20 @@ def test_nearest_spellings():
 # --- P and n
 
 
-@pytest.mark.parametrize("bad", [-1, 2.5, np.nan, np.inf, "8", "1 MiB", None, True, 2**70, [4, -1], [[1, 2], [3]], 1j])
+@pytest.mark.parametrize("bad", [-1, 2.5, np.nan, np.inf, None, True, 2**70, [4, -1], [[1, 2], [3]], 1j])
 def test_what_is_no_number_of_bytes_or_ranks(bad):
     with pytest.raises(QuantityError, match=r"^n = .*whole numbers from 0 to"):
         select("bcast", 8, bad)
     with pytest.raises(QuantityError, match=r"^P = .*whole numbers from 1 to 2147483647"):
         select("bcast", bad, 8)
+
+
+def test_bytes_may_be_sizes_with_units_and_ranks_may_not():
+    assert select("bcast", 8, ["1 MiB", 4096]).name.tolist() == select("bcast", 8, [2**20, 4096]).name.tolist()
+    with pytest.raises(QuantityError, match="n = '8' is a number without a unit"):
+        select("bcast", 8, "8")
+    with pytest.raises(QuantityError, match="P = '8': allowed are whole numbers"):
+        select("bcast", "8", 8)
 
 
 def test_errors_name_the_offender_and_the_nearest_number():

@@ -88,6 +88,7 @@ class Call:
     fan: int = 1
     radix: int = 4
     ranks_per_node: int = 1
+    commutative: bool = True
 
     def virtual(self, rank: int) -> int:
         """Return the rank counted from the root."""

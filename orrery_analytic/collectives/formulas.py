@@ -20,7 +20,7 @@ from orrery_analytic.decisions.whole import LARGEST_COUNT
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.networks import Hockney, Network, TwoLevel
 from orrery_analytic.symbols import P, log2_ceil, log2_floor, n, n_s
-from orrery_analytic.units import shown
+from orrery_analytic.units import in_si, shown
 
 __all__ = ["has_formula", "network_cost", "node_width"]
 
@@ -47,8 +47,9 @@ def network_cost(
     network : Hockney, LogGP or TwoLevel
         On nodes (`TwoLevel`) symmetric algorithms have a closed form: rings, recursive doubling and halving, Bruck,
         Rabenseifner, pairwise, barriers; and the "two_level_" ones.
-    segment_bytes : int, SymPy expression or "symbol"
-        Bytes of a segment; 0 is one segment, "symbol" keeps n_s. Segments are taken as equal, n / n_s of them.
+    segment_bytes : int, text with a unit, SymPy expression or "symbol"
+        Bytes of a segment, also "64 KiB"; 0 is one segment, "symbol" keeps n_s. Segments are taken as equal, n / n_s
+        of them.
     fan, radix : int
         Chains below the root of "chain"; radix of "knomial".
     parts : sequence of "collective:algorithm" or "collective:algorithm:segment_bytes", optional
@@ -185,7 +186,8 @@ def _decided(composed: tuple[Part, ...], algorithm: str, network: Network, ranks
             for part, scale in zip(free, scales, strict=True)
         ]
         really = [
-            str(runs(part.collective, name, ranks, 2**31 // ranks)) for part, name in zip(free, names, strict=True)
+            str(runs(part.collective, name, ranks, 1 if part.one_element else 2**31 // ranks))
+            for part, name in zip(free, names, strict=True)
         ]
         costs.append(
             _composed(
@@ -211,7 +213,7 @@ def _segment(value: Any) -> sp.Expr | None:
         return n_s
     if isinstance(value, sp.Expr) and not value.is_number:
         return value
-    number = _count("segment_bytes", value, 0)
+    number = _count("segment_bytes", in_si(value, "B", "segment_bytes"), 0)
     return sp.Integer(number) if number else None
 
 

@@ -39,7 +39,7 @@ class idle(sp.Function):
     @classmethod
     def eval(cls, x: sp.Expr, r: sp.Expr, a: sp.Expr, b: sp.Expr) -> sp.Expr | None:
         """Return the sum where its bounds are numbers or its summands equal."""
-        if x.is_nonpositive:
+        if x.is_nonpositive and r.is_nonnegative:
             return sp.S.Zero
         if r == 0:
             return (b - a) * sp.Max(0, x)

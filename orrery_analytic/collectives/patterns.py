@@ -10,10 +10,11 @@ from typing import Any
 from orrery_analytic.collectives.algorithm import Algorithm, Call
 from orrery_analytic.collectives.registry import COMPOSED, Part, beyond_openmpi, find, resolve
 from orrery_analytic.decisions import runs, select
-from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, truth
 from orrery_analytic.errors import QuantityError, shown
 from orrery_analytic.schedules import Schedule
 from orrery_analytic.schedules.operations import Operation, Program, shifted
+from orrery_analytic.units import in_si
 
 __all__ = ["schedule"]
 
@@ -41,6 +42,7 @@ def schedule(
     fan: int | None = None,
     radix: int | None = None,
     ranks_per_node: int = 1,
+    commutative: bool = True,
 ) -> Schedule:
     """Return the messages and reductions of a collective on P ranks, in each rank's program order.
 
@@ -56,12 +58,14 @@ def schedule(
         Bytes of an element.
     root : int
         Where the collective has one.
-    segment_bytes : int
-        Bytes of a segment, rounded to whole elements as the library does; 0 is one segment.
+    segment_bytes : int or text with a unit
+        Bytes of a segment, also "64 KiB", rounded to whole elements as the library does; 0 is one segment.
     fan, radix : int, optional
         Chains below the root of "chain" (1 unless given); radix of "knomial" (4 unless given).
     ranks_per_node : int
         Ranks of a node, in blocks, for "two_level_" algorithms; the last node may have fewer.
+    commutative : bool
+        Whether the operation commutes: if not, some algorithms hand over to others, and parts are decided otherwise.
 
     Returns
     -------
@@ -84,10 +88,11 @@ def schedule(
         _whole("count", count, 0),
         _whole("itemsize", itemsize, 1),
         _whole("root", root, 0, P - 1),
-        _whole("segment_bytes", segment_bytes, 0),
+        _whole("segment_bytes", in_si(segment_bytes, "B", "segment_bytes"), 0),
         _whole("fan", 1 if fan is None else fan, 1),
         _whole("radix", 4 if radix is None else radix, 2),
         _whole("ranks_per_node", ranks_per_node, 1),
+        truth("commutative", commutative),
     )
     if resolve(collective, algorithm) not in COMPOSED:
         find(collective, algorithm)  # an unknown name is an error on one rank too
@@ -108,10 +113,13 @@ def _program(collective: str, algorithm: str, call: Call) -> Program:
         algorithm,
         call.P,
         call.count,
+        commutative=call.commutative,
         segment_bytes=call.segment_bytes,
         fan=call.fan,
         itemsize=call.itemsize,
     )
+    if resolve(collective, str(really)) in COMPOSED:
+        return _program(collective, str(really), call)
     return find(collective, str(really)).program(call)
 
 
@@ -129,8 +137,10 @@ def _composed(parts: tuple[Part, ...], call: Call, counts: int) -> Program:
     start = 0
     for part in parts:
         nbytes = part.size(call.P, counts * call.count * call.itemsize)
-        chosen = part.algorithm or str(select(part.collective, call.P, nbytes, itemsize=call.itemsize).name)
-        program = _program(part.collective, chosen, Call(call.P, nbytes // call.itemsize, call.itemsize))
+        itemsize = part.itemsize(nbytes, call.itemsize)
+        chosen = part.algorithm or str(select(part.collective, call.P, nbytes, commutative=call.commutative).name)
+        own = Call(call.P, nbytes // itemsize, itemsize, commutative=call.commutative)
+        program = _program(part.collective, chosen, own)
         programs.append(shifted(program, start))
         start += len(Schedule(call.P, program).rounds())
     return lambda rank: chain.from_iterable(program(rank) for program in programs)

@@ -8,7 +8,7 @@ from functools import partial
 
 import sympy as sp
 
-from orrery_analytic.collectives import node_folds, node_pairs, node_rounds
+from orrery_analytic.collectives import node_folds, node_formulas, node_pairs, node_rounds
 from orrery_analytic.collectives.algorithm import EVERY, POWERS, TWO, Algorithm, Options
 from orrery_analytic.collectives.node_rounds import close_on_nodes, inside_only
 from orrery_analytic.collectives.rounds import Phase
@@ -136,7 +136,28 @@ def _rabenseifner(halves: bool) -> Placed:
     return Placed(_closed(node_pairs.rabenseifner), POWERS, _OVERTAKING, folded=_closed(folded))
 
 
+def _star(m: sp.Expr = n, times: int = 1, reduced: sp.Expr = sp.S.Zero) -> Placed:
+    return Placed(_closed(partial(node_formulas.star, m=m, times=times, reduced=reduced)), EVERY, needs=_ANY)
+
+
+def _line(reduced: sp.Expr) -> Placed:
+    return Placed(_closed(partial(node_formulas.line, reduced=reduced)), EVERY, needs=_ANY)
+
+
 _PLACED: Mapping[tuple[str, str], Placed] = {
+    **dict.fromkeys((("bcast", "basic_linear"), ("scatter", "basic_linear"), ("scatter", "linear_nb"),
+                     ("gather", "basic_linear")), _star()),
+    ("reduce", "linear"): _star(reduced=(P - 1) * n),
+    ("allreduce", "basic_linear"): _star(times=2, reduced=(P - 1) * n),
+    ("barrier", "linear"): _star(sp.S.Zero, times=2),
+    ("scan", "linear"): _line((P - 1) * n),
+    ("exscan", "linear"): _line((P - 2) * n),
+    ("bcast", "pipeline"): Placed(
+        lambda known, network, options: node_formulas.pipeline(network, options), EVERY, needs=_ANY
+    ),
+    ("bcast", "binomial"): Placed(_closed(node_formulas.binomial_bcast)),
+    **dict.fromkeys((("gather", "binomial"), ("scatter", "binomial")),
+                    Placed(_closed(node_formulas.binomial_blocks))),
     ("allgather", "ring"): _RING,
     ("allreduce", "ring"): _RING,
     ("allreduce", "segmented_ring"): _RING,
@@ -195,7 +216,7 @@ def placed(known: Algorithm, network: TwoLevel) -> Placed:
     if form is not None and _NEEDS[form.needs](network):
         return form
     if form is None:
-        others = ", ".join(name for where, name in _PLACED if where == known.collective) or "none"
+        others = ", ".join(name for where, name in _PLACED if where == known.collective)
         told = f"none on nodes of several ranks. Algorithms of {known.collective} that have one: {others}"
     else:
         told = f"one with {form.needs}, but {shown(network)} was given"

@@ -52,21 +52,31 @@ class Part:
         Its n over that of the whole: 1, P or 1 / P.
     algorithm : str
         What it always runs; "" where the library decides again.
+    one_element : bool
+        Whether it is called for one element of a type that holds all its bytes: no algorithm can divide them.
     """
 
     collective: str
     scale: sp.Expr = sp.S.One
     algorithm: str = ""
+    one_element: bool = False
 
     def size(self, ranks: Any, nbytes: Any) -> Any:
         """Return the n of this part where that of the whole is `nbytes`, in bytes; whole numbers or arrays of them."""
         return nbytes * ranks if self.scale == P else nbytes // ranks if self.scale == 1 / P else nbytes
 
+    def itemsize(self, nbytes: int, itemsize: int) -> int:
+        """Return the bytes of an element of this part, for `nbytes` in all and the caller's elements of `itemsize`."""
+        return nbytes if self.one_element else itemsize
+
 
 COMPOSED: dict[tuple[str, str], tuple[Part, ...]] = {
     ("allreduce", "nonoverlapping"): (Part("reduce"), Part("bcast")),
     ("allgather", "linear"): (Part("gather"), Part("bcast", P)),
-    ("allgatherv", "default"): (Part("gather", sp.S.One, "basic_linear"), Part("bcast", P)),  # a gatherv
+    ("allgatherv", "default"): (  # a gatherv; the bcast is of one element, in which all blocks lie
+        Part("gather", sp.S.One, "basic_linear"),
+        Part("bcast", P, one_element=True),
+    ),
     ("reduce_scatter", "non-overlapping"): (Part("reduce"), Part("scatter", 1 / P, "basic_linear")),  # a scatterv
     ("reduce_scatter_block", "basic_linear"): (Part("reduce", P), Part("scatter")),
 }
@@ -77,7 +87,7 @@ _TWINS = {"allgatherv": "allgather", "alltoallv": "alltoall"}
 
 
 def twin(collective: str) -> str:
-    """Return the collective whose algorithms serve: allgatherv and alltoallv cost as their twins with equal counts.
+    """Return the collective whose algorithms serve allgatherv and alltoallv, where these have none of their own.
 
     Raises
     ------

@@ -22,6 +22,7 @@ from orrery_analytic.collectives.rounds import Phase, k, summand
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, LogGP, Network, TwoLevel
+from orrery_analytic.symbols.printing import latex
 from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
@@ -203,17 +204,17 @@ class Rounds:
         for phase in self.phases:
             cells = (
                 html.escape(phase.label),
-                f"${sp.latex(phase.first)} \\ldots {sp.latex(phase.last)}$",
-                f"${sp.latex(phase.nbytes)}$",
-                f"${sp.latex(phase.reduced)}$",
-                f"${sp.latex(sp.Add(*summand(phase, self.network).values()))}$",
+                f"${latex(phase.first)} \\ldots {latex(phase.last)}$",
+                f"${latex(phase.nbytes)}$",
+                f"${latex(phase.reduced)}$",
+                f"${latex(sp.Add(*summand(phase, self.network).values()))}$",
             )
             rows.append("<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>")
         head = "".join(f"<th>{t}</th>" for t in ("rounds", "k", "bytes", "reduced bytes", "a round costs (s)"))
         how = "Sum over all rounds" if self.summed else "The longest path"
         return (
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-            f"<p>{how}: $T = {sp.latex(self.closed)}$</p><p>{html.escape(self.validity)}</p>"
+            f"<p>{how}: $T = {latex(self.closed)}$</p><p>{html.escape(self.validity)}</p>"
         )
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from orrery_analytic.decisions.selection import Selection
 from orrery_analytic.decisions.versions import version_of
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, one, truth, whole
 from orrery_analytic.errors import choose
+from orrery_analytic.units import in_si
 
 __all__ = ["pieces", "select"]
 
@@ -48,10 +49,11 @@ def select(
     P
         Ranks, at least 1. A whole number or an array of them.
     n
-        Bytes that the decision looks at: the whole vector for allreduce, bcast, reduce, scan and exscan; the total for
-        reduce_scatter; one block for allgather, alltoall, gather, scatter and reduce_scatter_block; the average block
-        for allgatherv (under "openmpi-4.0" the total of its blocks). alltoallv and barrier take any n and ignore it.
-        What a rule file compares with its sizes is made of it: P n for those of one block.
+        Bytes, or text ("1 MiB"), alone or in an array; those that the decision looks at: the whole vector for
+        allreduce, bcast, reduce, scan and exscan; the total for reduce_scatter; one block for allgather, alltoall,
+        gather, scatter and reduce_scatter_block; the average block for allgatherv (under "openmpi-4.0" the total of its
+        blocks). alltoallv and barrier take any n and ignore it. What a rule file compares with its sizes is made of it:
+        P n for those of one block.
     rules
         "openmpi-4.1" (4.1 and 5.0), "openmpi-4.0" (2.1 to 4.0), or a version: "4.1.6", "openmpi-5.0", "mpirun (Open
         MPI) 4.1.4". Or a rule file: what `read_rules` or `RuleFile.of` returns, its path or its text. Where no rule
@@ -82,7 +84,8 @@ def select(
     found, commutes = resolve(rules), truth("commutative", commutative)
     rows = fixed_rows(choose("collective", collective, ALGORITHMS), rule_set(found), commutes)
     least = -LARGEST_COUNT if collective in _ANY_BYTES else 0
-    given = {"P": whole("P", P, 1, LARGEST_SIZE), "n": whole("n", n, least), "itemsize": whole("itemsize", itemsize, 1)}
+    sizes = whole("n", in_si(n, "B", "n"), least)
+    given = {"P": whole("P", P, 1, LARGEST_SIZE), "n": sizes, "itemsize": whole("itemsize", itemsize, 1)}
     if ranks_per_node is not None:
         given["ranks_per_node"] = whole("ranks_per_node", ranks_per_node, 1, LARGEST_SIZE)
     values: dict[str, NDArray[Any]] = broadcast(**given)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orrery_analytic.errors import QuantityError
+from orrery_analytic.symbols.evaluation import is_number
 from orrery_analytic.units import shown
 
 __all__ = ["LARGEST_COUNT", "LARGEST_SIZE", "Integers", "broadcast", "one", "power_of_two_below", "truth", "whole"]
@@ -28,7 +29,9 @@ def whole(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT
     """
     try:
         array = np.asarray(value)
-    except (RuntimeError, TypeError, ValueError):  # ragged lists; arrays that live on another device
+        if array.dtype.kind == "O" and array.size and all(map(is_number, array.flat)):
+            array = array.astype(float)  # fractions, and SymPy's numbers
+    except (OverflowError, RuntimeError, TypeError, ValueError):  # ragged lists; arrays that live on another device
         raise _refused(name, value, least, largest) from None
     if array.dtype.kind not in "iuf" or np.ma.is_masked(value):
         raise _refused(name, value, least, largest)

@@ -10,7 +10,7 @@ from mpirun import Case, Library, Sends, build
 
 import orrery_analytic as oa
 from orrery_analytic.collectives.registry import COMPOSED
-from orrery_analytic.decisions import ALGORITHMS, runs
+from orrery_analytic.decisions import ALGORITHMS
 from orrery_analytic.errors import QuantityError
 
 pytestmark = pytest.mark.openmpi
@@ -34,7 +34,6 @@ NUMBERS = {
     "scatter": (15, 3),
 }
 ROOTED = ("bcast", "gather", "reduce", "scatter")
-NO_SCHEDULE = {("allgatherv", "default"), ("alltoallv", "basic_linear")}
 #: (fan, bytes of a segment) -> (count, bytes of an element), ...: segments of whole elements, and rounded up and down.
 KNOBS = {
     (0, 0): ((0, 4), (1, 1), (2, 8), (3, 4), (5, 4), (8, 1), (13, 8), (1001, 4), (20011, 4)),
@@ -65,7 +64,16 @@ def cases_of(collective: str, P: int, counts: tuple[tuple[int, int], ...]) -> li
 
 def scheduled(case: Case, algorithm: str, **knobs: int) -> list[Sends] | None:
     try:
-        plan = oa.schedule(case.collective, algorithm, case.P, case.count, case.itemsize, case.root, **knobs)
+        plan = oa.schedule(
+            case.collective,
+            algorithm,
+            case.P,
+            case.count,
+            case.itemsize,
+            case.root,
+            commutative=case.commutative,
+            **knobs,
+        )
     except QuantityError:
         return None
     return [plan.sends(rank) for rank in range(case.P)]
@@ -105,7 +113,7 @@ def test_every_collective_is_held() -> None:
 @pytest.mark.parametrize(("fan", "segment_bytes"), KNOBS)
 @pytest.mark.parametrize("number", range(1, 10))
 def test_forced(library: Library, number: int, fan: int, segment_bytes: int) -> None:
-    names = dict(set(named(number).items()) - NO_SCHEDULE - COMPOSED.keys())
+    names = dict(set(named(number).items()) - COMPOSED.keys())
     counts = KNOBS[fan, segment_bytes]
     cases = [case for collective in names for P in SIZES for case in cases_of(collective, P, counts)]
     found = library.sends(cases, rule_file(dict.fromkeys(names, number), fan, segment_bytes))
@@ -115,7 +123,7 @@ def test_forced(library: Library, number: int, fan: int, segment_bytes: int) -> 
 
 def test_forced_composed(library: Library) -> None:
     """Apart from the others: their parts are to be decided by the fixed rules, not by a rule file."""
-    numbers = {"allgather": 1, "allreduce": 2, "reduce_scatter": 1, "reduce_scatter_block": 1}
+    numbers = {"allgather": 1, "allgatherv": 1, "allreduce": 2, "reduce_scatter": 1, "reduce_scatter_block": 1}
     names = {collective: named(number)[collective] for collective, number in numbers.items()}
     counts = ((0, 4), (1, 4), *((2**k + k % 3, (1, 4, 8)[k % 3]) for k in range(1, 18)))
     cases = [case for collective in names for P in SIZES for case in cases_of(collective, P, counts)]
@@ -129,16 +137,16 @@ def test_radix(library: Library, radix: int) -> None:
     compare(cases, ["knomial"] * len(cases), found, radix=radix)
 
 
-def test_forced_on_operations_that_do_not_commute(library: Library) -> None:
-    """Rabenseifner's algorithms then hand over to others."""
-    numbers = {"allreduce": 6, "reduce": 7}
+@pytest.mark.parametrize("numbers", [{"allreduce": 6, "reduce": 7}, {"reduce_scatter_block": 3}])
+def test_forced_on_operations_that_do_not_commute(library: Library, numbers: dict[str, int]) -> None:
+    """Rabenseifner's algorithms and recursive halving then hand over to others."""
     cases = [
         dataclasses.replace(case, commutative=False)
         for collective in numbers
         for P in SIZES
         for case in cases_of(collective, P, ((3, 4), (1001, 4)))
     ]
-    names = [str(runs(case.collective, "rabenseifner", case.P, case.count, commutative=False)) for case in cases]
+    names = [ALGORITHMS[case.collective][numbers[case.collective]] for case in cases]
     compare(cases, names, library.sends(cases, rule_file(numbers)))
 
 
@@ -146,8 +154,6 @@ def decided(collective: str, P: int, commutative: bool) -> tuple[list[Case], lis
     """Calls just below and at each power of two of bytes, where all thresholds lie, and the names from `select`."""
     whole = P if collective == "reduce_scatter" else 1  # n is the bytes of so many counts
     largest = 22 if (collective, P) == ("reduce_scatter_block", 8) else 20
-    if not commutative:
-        largest = 19  # above, "nonoverlapping": `schedule` takes its parts as for operations that commute
     edges = [2**k for k in range(largest + 1)]
     sizes = [(1, (edge - 1) // whole) for edge in edges] + [(1, -(-edge // whole)) for edge in edges]
     sizes += [(8, -(-edge // (8 * whole))) for edge in edges[3:]]
@@ -162,13 +168,15 @@ def decided(collective: str, P: int, commutative: bool) -> tuple[list[Case], lis
 
 @pytest.mark.parametrize(
     ("collective", "commutative"),
-    [*((collective, True) for collective in NUMBERS), ("allreduce", False), ("reduce", False)],
+    [
+        *((collective, True) for collective in NUMBERS),
+        *((collective, False) for collective in ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")),
+    ],
 )
 def test_decided(library: Library, collective: str, commutative: bool) -> None:
     cases, names = [], []
     for P in SIZES:
         for case, name in zip(*decided(collective, P, commutative), strict=True):
-            if (collective, name) not in NO_SCHEDULE:
-                cases.append(case)
-                names.append(name)
+            cases.append(case)
+            names.append(name)
     compare(cases, names, library.sends(cases))

@@ -7,28 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orrery_analytic.decisions.names import SELF, algorithms_of
+from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.rule_files.build import build
+from orrery_analytic.decisions.rule_files.contents import Contents
 from orrery_analytic.decisions.rule_files.json_form import RELEASE
 from orrery_analytic.decisions.rule_files.records import (
     COLLECTIVES,
     DECIDED,
     NO_RULE,
     QUANTITIES,
-    Collectives,
     CommRule,
     MessageRule,
 )
 from orrery_analytic.decisions.rule_files.source import save
 from orrery_analytic.decisions.rule_files.steps import Steps, comm_steps, message_steps
 from orrery_analytic.decisions.rule_files.write import written
-from orrery_analytic.decisions.versions import Version, version_of
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.units import shown
@@ -45,7 +43,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class RuleFile:
+class RuleFile(Contents):
     """The rules of a rule file, for ``select(..., rules=...)``. `read_rules` and `RuleFile.of` make one.
 
     Attributes
@@ -61,12 +59,6 @@ class RuleFile:
     problems
         What the library accepts but people may not have meant, each with its line.
     """
-
-    form: str
-    library: str
-    rules: Collectives
-    name: str = "<rules>"
-    problems: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -109,25 +101,9 @@ class RuleFile:
         return cls("classic", library, build(rules, library), name)
 
     @property
-    def collectives(self) -> Mapping[str, tuple[CommRule, ...]]:
-        """Its rules by collective."""
-        return MappingProxyType(dict(self.rules))
-
-    @property
-    def version(self) -> Version:
-        """`library` as numbers."""
-        version = version_of(self.library)
-        assert version is not None, "a RuleFile is made for a version"
-        return version
-
-    @property
     def rule_set(self) -> str:
         """Name of the fixed decision that answers where no rule does; 6.0's own is not held here."""
         return "openmpi-4.1"
-
-    def algorithms(self, collective: str) -> dict[int, str]:
-        """Return the names of a collective's algorithms by number, as the library has them."""
-        return {NO_RULE: SELF[1]} | algorithms_of(collective, self.version.release)
 
     def write(self, path: str | PathLike[str] | None = None, form: str | None = None) -> str:
         """Return the rules as the text of a rule file, and write it to a file if one is named.

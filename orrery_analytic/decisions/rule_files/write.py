@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.rule_files.classic import HEADER
+from orrery_analytic.decisions.rule_files.contents import Contents
 from orrery_analytic.decisions.rule_files.records import (
     COLLECTIVES,
     DECIDED,
@@ -17,9 +18,6 @@ from orrery_analytic.decisions.rule_files.records import (
 )
 from orrery_analytic.decisions.rule_files.steps import Steps, comm_steps, message_steps
 from orrery_analytic.errors import FormatError, choose
-
-if TYPE_CHECKING:
-    from orrery_analytic.decisions.rule_files.rule_file import RuleFile
 
 __all__ = ["FORMS", "written"]
 
@@ -35,13 +33,13 @@ _BYTES = {
 }
 
 
-def written(rules: RuleFile, form: str) -> str:
+def written(rules: Contents, form: str) -> str:
     """Return rules as the text of a file in one of `FORMS`."""
     choose("form of a rule file", form, FORMS)
     return _json(rules) if form == "json" else _text(rules, form == "version-2")
 
 
-def _text(rules: RuleFile, second: bool) -> str:
+def _text(rules: Contents, second: bool) -> str:
     release = "5.0" if rules.form == "json" or second else rules.version.release
     head = [f"{HEADER}2"] if second else []
     since = "5.0.7" if second else release
@@ -59,7 +57,7 @@ def _text(rules: RuleFile, second: bool) -> str:
     return "\n".join([*lines, ""])
 
 
-def _line(rules: RuleFile, collective: str, rule: MessageRule, names: dict[int, str], second: bool) -> str:
+def _line(rules: Contents, collective: str, rule: MessageRule, names: dict[int, str], second: bool) -> str:
     if rule.max_requests and not second:
         what = f"line {rule.line} allows {rule.max_requests} requests, and the classic form has no number for them"
         raise FormatError(f"{rules.name}: {what}. Allowed: form='version-2' or 'json'.")
@@ -72,7 +70,7 @@ def _line(rules: RuleFile, collective: str, rule: MessageRule, names: dict[int, 
     return " ".join(map(str, columns)) + (f"  # {name}" if name else "")
 
 
-def _unbounded(rules: RuleFile, collective: str, comms: tuple[CommRule, ...]) -> tuple[CommRule, ...]:
+def _unbounded(rules: Contents, collective: str, comms: tuple[CommRule, ...]) -> tuple[CommRule, ...]:
     """Return rules with bounds as rules that hold up to the next one; where there is none, the fixed decision."""
     for comm in comms:
         if comm.distribution != "any":
@@ -92,7 +90,7 @@ def _plain(steps: Steps, comm: CommRule) -> list[MessageRule]:
     ]
 
 
-def _json(rules: RuleFile) -> str:
+def _json(rules: Contents) -> str:
     bounded = rules.form == "json"
     collectives: dict[str, list[Any]] = {}
     for collective, comms in rules.rules:

@@ -6,10 +6,11 @@ import gc
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from orrery_analytic.errors import FormatError
 from orrery_analytic.logs import (
@@ -22,6 +23,7 @@ from orrery_analytic.logs import (
     netgauge,
     nvbandwidth,
     osu,
+    own_columns,
     pico,
     probe,
 )
@@ -32,8 +34,12 @@ from orrery_analytic.logs.text import Lines, excerpt, load, strip_prefix, to_lin
 __all__ = ["COLUMNS", "LogWarning", "Problem", "read"]
 
 _ROW = re.compile(r"\s*\d{1,19}(?:\s+\d{1,19}(?:\.\d{1,19})?){0,12}\s+\d{1,15}\.\d{1,19}\s*")
+_ENDS_IN_DECIMALS = re.compile(r"\.\d{1,19}\s*$", re.MULTILINE)
+_FILLED = re.compile(r"\S.*")
+# So many rows above the first table are named one by one.
+_MOST_UNTITLED = 1000
 
-# A format is a module with a READER; the order does not matter.
+# A format is a module with a READER; the order does not matter. Own columns are looked for where none of them is.
 _READERS: tuple[Reader, ...] = (
     osu.READER,
     netgauge.READER,
@@ -79,11 +85,15 @@ def read(source: object) -> pd.DataFrame:
     """
     name, text = load(source)
     lines = to_lines(text)
+    readers = [reader for reader in _READERS if reader.may_hold(text)]
+    lines.readers = max(1, sum(reader.parse is not None for reader in readers))
     with _no_collection():
-        readings = [(reader, reading) for reader in _READERS for reading in reader.read(name, text, lines)]
-        readings = [_again(name, lines, reader, reading, readings) for reader, reading in readings]
+        readings = [(reader, reading) for reader in readers for reading in reader.read(name, text, lines)]
+        if not any(reading.seen for _, reading in readings) and own_columns.READER.may_hold(text):
+            readings += [(own_columns.READER, own_columns.READER.read_lines(name, lines))]
+        readings = [(reader, _again(name, lines, reader, reading, readings)) for reader, reading in readings]
     blocks = [block for _, reading in readings for block in reading.blocks]
-    problems = _problems([reading for _, reading in readings])
+    problems = _problems(lines, [reading for _, reading in readings])
     problems = sorted([*_without_title(lines, blocks, problems), *problems])
     if not blocks:
         seen = [(reader.name, reading.seen) for reader, reading in readings if reading.seen]
@@ -97,22 +107,22 @@ def read(source: object) -> pd.DataFrame:
 
 def _again(
     name: str, lines: Lines, reader: Reader, reading: Reading, readings: list[tuple[Reader, Reading]]
-) -> tuple[Reader, Reading]:
+) -> Reading:
     """Have a reader that gave up look again, without the lines that others could read: those do not count."""
-    if not reading.stopped:
-        return reader, reading
-    others = {line for _, other in readings if other is not reading for line in _lines_of(other)} - {
-        *_lines_of(reading)
-    }
-    if others.isdisjoint(problem.line for problem in reading.problems):
-        return reader, reading
-    left = Lines("" if number in others else line for number, line in enumerate(lines, 1))
-    return reader, reader.read(name, left.text, left)[0]
+    if not reading.stopped or reading.by_value:
+        return reading
+    others = _read_in(lines, *(other for _, other in readings if other is not reading)) & ~_read_in(lines, reading)
+    if not any(others[problem.line] for problem in reading.problems):
+        return reading
+    return reader.read_lines(name, lines.without(np.flatnonzero(others)))
 
 
-def _lines_of(reading: Reading) -> list[int]:
-    """Return the lines that were read."""
-    return np.concatenate([block.lines for block in reading.blocks]).tolist() if reading.blocks else []
+def _read_in(lines: Lines, *readings: Reading) -> NDArray[np.bool_]:
+    """Tell of each line, by its number, whether it was read."""
+    found = np.zeros(len(lines) + 1, dtype=bool)
+    for block in chain.from_iterable(reading.blocks for reading in readings):
+        found[np.asarray(block.lines)] = True
+    return found
 
 
 @contextmanager
@@ -127,12 +137,13 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _problems(readings: Sequence[Reading]) -> list[Problem]:
+def _problems(lines: Lines, readings: Sequence[Reading]) -> list[Problem]:
     """Return the problems in the order of their lines, but those of lines that another format claims."""
-    lines = {problem.line for reading in readings for problem in reading.problems}
+    numbers = {problem.line for reading in readings for problem in reading.problems}
     claimed: dict[int, int] = {}
-    for at, reading in enumerate(readings if lines else ()):
-        claimed.update(dict.fromkeys(lines.intersection(_lines_of(reading)), at))
+    for at, reading in enumerate(readings if numbers else ()):
+        read = _read_in(lines, reading)
+        claimed.update((number, at) for number in numbers if read[number])
     # Where nobody read a line, he knows best who read others.
     for at in sorted(range(len(readings)), key=lambda at: not readings[at].blocks):
         for problem in readings[at].problems:
@@ -147,18 +158,24 @@ def _without_title(lines: Lines, blocks: Sequence[Block], problems: Sequence[Pro
     """Name rows of numbers above the first table: no reader knows whose they are."""
     first = min((int(min(block.lines)) for block in blocks), default=1)
     named = {problem.line for problem in problems}
-    return [
-        Problem(at, f"a row without its title or header above it: {excerpt(text)}")
-        for at, text in enumerate(islice(lines, first - 1), 1)
-        if at not in named and _ROW.fullmatch(strip_prefix(text))
-    ]
+    places = _ENDS_IN_DECIMALS.finditer(lines.text, 0, int(lines.ends[first - 2]) if first > 1 else 0)
+    untitled: list[Problem] = []
+    while len(untitled) < _MOST_UNTITLED and (some := [found.start() for found in islice(places, _MOST_UNTITLED)]):
+        untitled += [
+            Problem(at, f"a row without its title or header above it: {excerpt(lines[at - 1])}")
+            for at in lines.numbers(some)
+            if at not in named and _ROW.fullmatch(strip_prefix(lines[at - 1]))
+        ]
+    if next(places, None):
+        untitled.append(Problem(untitled[-1].line, "more rows without their title or header may follow it"))
+    return untitled
 
 
-def _nothing_in(name: str, lines: list[str], recognised: list[str], problems: list[Problem]) -> str:
+def _nothing_in(name: str, lines: Lines, recognised: list[str], problems: list[Problem]) -> str:
     """Say what was looked for, what was recognised, and what is there instead of measured rows."""
     known = "; ".join(f"{reader.name} ({reader.looks_for})" for reader in _READERS)
-    filled = (number for number, line in enumerate(lines, 1) if line.strip())
-    first = [f"line {number}: {excerpt(lines[number - 1])}" for number in islice(filled, 3)]
+    filled = lines.numbers(found.start() for found in islice(_FILLED.finditer(lines.text), 3))
+    first = [f"line {number}: {excerpt(lines[number - 1])}" for number in filled]
     kind = None if recognised else refusal(lines)
     if kind:
         text = f"{name} is no log of a benchmark, but {kind}"
@@ -166,4 +183,5 @@ def _nothing_in(name: str, lines: list[str], recognised: list[str], problems: li
         text = f"{name} holds no measured row"
         text += f", though it looks like {', '.join(recognised)}." if recognised else " of a known format."
     text += "".join(f" Line {problem.line}: {problem.text}." for problem in problems[:3])
-    return f"{text} Looked for: {known}. It begins with {'; '.join(first) or 'nothing: it is empty'}."
+    begin = "; ".join(first) or "nothing: it is empty"
+    return f"{text} Looked for: {known}. It begins with {begin}. {own_columns.OWN_NUMBERS}."

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from orrery_analytic.logs.matrices import Matrix, place
+from orrery_analytic.logs.matrices import Matrix
 from orrery_analytic.logs.osu_headers import memory
 from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, number, plain, read_lines
 from orrery_analytic.logs.table import Reader, Reading
@@ -57,7 +57,7 @@ class _Parser(Notes):
     def close(self) -> None:
         """End a table or matrix."""
         self.rows.close(self.reading)
-        if self.matrix:
+        if self.matrix is not None:
             self.matrix.close(self.reading)
         self.matrix = None
 
@@ -116,12 +116,12 @@ class _Parser(Notes):
             self.elsewhere = True
             self.close()
             self.unit, self.titled = "", ("", "")
-        elif self.matrix or self.unit:
+        elif self.matrix is not None or self.unit:
             self.numbers(words, cut)
 
     def many(self, chunk: list[tuple[int, str]]) -> int:
         """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
-        if self.matrix:
+        if self.matrix is not None:
             return self.matrix.many(chunk)
         if not self.unit or self.titled[0]:
             return 0
@@ -135,7 +135,7 @@ class _Parser(Notes):
 
     def numbers(self, words: list[str], cut: bool) -> None:
         """Take a line of a matrix, or of a table of sizes and bandwidths."""
-        if self.matrix:
+        if self.matrix is not None:
             self.matrix.line(words, self, cut)
         elif self.titled[0]:
             self.headless(words, cut)
@@ -192,7 +192,7 @@ class _Parser(Notes):
         self.matrix = Matrix(
             {"benchmark": name, "collective": "copy"},
             unit,
-            lambda row, column: (place("GPU", row), place("GPU", column)),
+            (("GPU", "row"), ("GPU", "column")),
         )
         self.matrix.labels = labels
 

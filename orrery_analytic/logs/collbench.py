@@ -47,7 +47,10 @@ def operations(text: str) -> tuple[list[Operation], list[Problem]]:
     """Return the operations of a CollBench file, in its order, and which entries are none and why."""
     found: list[Operation] = []
     problems: list[Problem] = []
+    reading = Reading(problems=problems)
     for line, entry in flat_objects(text, _KEYS):
+        if reading.full(line):
+            break
         made = entry if isinstance(entry, str) else _operation(line, entry)
         if isinstance(made, Operation):
             found.append(made)
@@ -55,7 +58,9 @@ def operations(text: str) -> tuple[list[Operation], list[Problem]]:
             problems.append(Problem(line, f"an operation is not read: {made}"))
     counts = list(_COUNT.finditer(text))
     counted, there = sum(int(count[1]) for count in counts), len(found) + len(problems)
-    if counts and (counted > there or (counted < there and not problems)):  # one broken entry may look like two
+    if reading.stopped:
+        problems.append(reading.stopped)
+    elif counts and (counted > there or (counted < there and not problems)):  # one broken entry may look like two
         line = text.count("\n", 0, counts[0].start()) + 1
         problems.append(Problem(line, f"count says {counted} operations, but there are {there}"))
     return found, sorted(problems)

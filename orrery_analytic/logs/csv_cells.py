@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orrery_analytic.logs.text import strip_prefix
 
-__all__ = ["in_turn", "split", "table", "value", "values"]
+__all__ = ["split", "table", "value", "values"]
 
 
 def split(text: str, delimiter: str) -> list[str]:
@@ -26,22 +25,20 @@ def split(text: str, delimiter: str) -> list[str]:
 
 def table(lines: list[str], delimiter: str, width: int) -> list[list[str]]:
     """Return the cells of lines by column, [] if not all lines are of that width or one may have a prefix."""
-    if any('"' in line for line in lines):
-        try:
-            rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-        except csv.Error:
-            return []
-        if len(rows) != len(lines) or any(len(row) != width for row in rows):
-            return []
-        columns = [[row[at].strip() for row in rows] for at in range(width)]
-    else:
-        if any(line.count(delimiter) != width - 1 for line in lines):
-            return []
-        text = delimiter.join(lines)
-        cells = text.split(delimiter)
-        if any(blank in text for blank in " \t\r"):
-            cells = [cell.strip() for cell in cells]
-        columns = [cells[at::width] for at in range(width)]
+    text = "\n".join(lines)
+    try:
+        rows = (
+            list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+            if '"' in text
+            else [line.split(delimiter) for line in lines]
+        )
+        columns = list(map(list, zip(*rows, strict=True)))
+    except (csv.Error, ValueError):
+        return []
+    if len(columns) != width or len(columns[0]) != len(lines):
+        return []
+    if any(blank in text for blank in " \t\r"):
+        columns = [[cell.strip() for cell in column] for column in columns]
     plain = "".join(columns[0]).isdecimal() or all(
         cell.isdecimal() or strip_prefix(cell) == cell for cell in columns[0]
     )
@@ -53,7 +50,7 @@ def values(cells: Sequence[str]) -> NDArray[np.float64]:
     text = "".join(cells)
     if not text:
         return np.full(len(cells), math.nan)
-    if "_" not in text:
+    if "_" not in text and text.isascii():
         try:
             found = np.array(list(map(float, cells)))
         except ValueError:
@@ -64,11 +61,6 @@ def values(cells: Sequence[str]) -> NDArray[np.float64]:
     return np.array([value(cell) for cell in cells])
 
 
-def in_turn(columns: list[Any]) -> Any:
-    """Return columns as one: the first value of each, the second of each ..."""
-    return np.stack([np.asarray(column) for column in columns], axis=1).ravel() if len(columns) > 1 else columns[0]
-
-
 def value(cell: str) -> float:
     """Return a number, NaN where there is none."""
     if not cell:
@@ -77,4 +69,4 @@ def value(cell: str) -> float:
         found = float(cell)
     except ValueError:
         return math.nan
-    return found if math.isfinite(found) and "_" not in cell else math.nan
+    return found if math.isfinite(found) and "_" not in cell and cell.isascii() else math.nan

@@ -134,7 +134,7 @@ class _Parser(Notes):
 
     def many(self, chunk: list[tuple[int, str]]) -> int:
         """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
-        names = self.names
+        names = self.names or (self.usual(len(strip_prefix(chunk[0][1]).split())) if self.known else ())
         if self.elsewhere or len({*names}) < max(len(names), 1):
             return 0
         values = plain(chunk, len(names))

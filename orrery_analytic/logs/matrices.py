@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orrery_analytic.logs.rows import Notes, cut_short, looks_like_row, number, plain
 from orrery_analytic.logs.table import Block, Reading
 from orrery_analytic.logs.text import strip_prefix
 
-__all__ = ["UNITS", "Matrix", "Places", "place"]
+__all__ = ["UNITS", "Matrix", "Places"]
 
 UNITS = {
     "GB/s": ("bandwidth_bytes_per_s", 1e9),
@@ -25,23 +25,18 @@ UNITS = {
 }
 """Units as printed: the column of the table, and what one is worth there."""
 
-Places = Callable[[str, str], tuple[str, str]]
-"""From the labels of row and column of a cell to where its bytes come from and go to."""
+Places = tuple[tuple[str, Literal["row", "column"]], tuple[str, Literal["row", "column"]]]
+"""Of where the bytes of a cell come from, and of where they go to: what it is, and whose label says which one."""
+
+_DIGITS = re.compile(r"[0-9.]+")
+_MEMORY = np.array(["host", "device", "mixed"], dtype=object)
 
 
-def place(kind: str, label: str) -> str:
+def _place(kind: str, label: str) -> str:
     """Return a place as tables name it: `GPU 0`, and `host` for a CPU, with its number where it is not 0."""
     if kind.upper() != "CPU":
         return f"GPU {label}"
     return "host" if label == "0" else f"host {label}"
-
-
-_DIGITS = re.compile(r"[0-9.]+")
-_ENDS = ("source", "destination", "send_buffer", "recv_buffer", "buffers")
-
-
-def _memory(where: str) -> str:
-    return "host" if where.startswith("host") else "device"
 
 
 def _are_labels(words: Sequence[str]) -> bool:
@@ -81,10 +76,17 @@ class Matrix:
     places: Places
     labels: list[str] = field(default_factory=list)
     above: Sequence[str] = ()
+    rows: dict[str, int] = field(default_factory=dict)
+    """The labels of the rows, each with its number."""
     lines: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
-    ends: list[tuple[str, int]] = field(default_factory=list)
-    """Of each cell, the label of its row and the place of its column."""
+    ends: list[tuple[int, int]] = field(default_factory=list)
+    """Of each cell, the numbers of its row and its column."""
+    parts: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    """Lines, rows, columns and values of the cells that came before."""
+
+    def __bool__(self) -> bool:
+        return bool(self.values or self.parts)
 
     def line(self, words: Sequence[str], notes: Notes, cut: bool) -> None:
         """Take a line below the description: the labels of the columns, a row, or something else."""
@@ -118,21 +120,31 @@ class Matrix:
     def many(self, chunk: list[tuple[int, str]]) -> int:
         """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
         width = len(self.labels)
-        values = plain(chunk, width + 1)[:, 1:] if width else ()
-        if rows := len(values):
-            words = [strip_prefix(line).split() for _, line in chunk[:rows]]
-            self.above = words[-1][1:]
-            self.lines.extend(at for at, _ in chunk[:rows] for _ in range(width))
-            self.values.extend(np.ravel(values).tolist())
-            self.ends.extend((row[0], at) for row in words for at in range(width))
+        values = plain(chunk, width + 1)
+        rows = len(values) if width else 0
+        if rows:
+            self.settle()
+            labels, which = np.unique(values[:, 0].astype(np.int64), return_inverse=True)
+            numbers = np.array([self.rows.setdefault(str(label), len(self.rows)) for label in labels.tolist()])[which]
+            self.above = strip_prefix(chunk[rows - 1][1]).split()[1:]
+            lines = [at for at, _ in chunk[:rows]]
+            columns = np.tile(np.arange(width), rows)
+            self.parts.append((np.repeat(lines, width), np.repeat(numbers, width), columns, values[:, 1:].ravel()))
         return rows
+
+    def settle(self) -> None:
+        """Put the cells that came one by one with the others."""
+        if self.values:
+            self.parts.append((np.array(self.lines), *np.array(self.ends).T, np.array(self.values)))
+            self.lines, self.values, self.ends = [], [], []
 
     def cells(self, label: str, cells: Sequence[str], notes: Notes) -> None:
         """Take the cells of a row; those without a number were not measured."""
+        row = self.rows.setdefault(str(int(label)) if label.isdecimal() else label, len(self.rows))
         if plain := _plain(cells):  # as nearly all are
             self.lines.extend([notes.at] * len(plain))
             self.values.extend(plain)
-            self.ends.extend(zip(repeat(label, len(plain)), range(len(plain)), strict=True))
+            self.ends.extend((row, at) for at in range(len(plain)))
             return
         for at, word in enumerate(cells):
             value = number(word)
@@ -141,27 +153,33 @@ class Matrix:
             elif not math.isnan(value):
                 self.lines.append(notes.at)
                 self.values.append(value)
-                self.ends.append((label, at))
+                self.ends.append((row, at))
 
     def column(self, at: int) -> str:
         """Return the label of a column, or its number where labels are missing."""
         return self.labels[at] if at < len(self.labels) else str(at)
 
+    def sum(self) -> tuple[float, int]:
+        """Return the sum of the cells, and their number."""
+        self.settle()
+        return sum(float(part[-1].sum()) for part in self.parts), sum(len(part[-1]) for part in self.parts)
+
     def close(self, reading: Reading) -> None:
         """Hand over the cells, if there are any."""
-        if not self.values:
+        self.settle()
+        if not self.parts:
             return
-        places = dict.fromkeys(self.ends)
-        told = np.array([self.told(*end) for end in places], dtype=object)
-        numbers = {end: at for at, end in enumerate(places)}
-        which = np.fromiter(map(numbers.__getitem__, self.ends), dtype=np.int64, count=len(self.ends))
+        lines, rows, at, values = map(np.concatenate, zip(*self.parts, strict=True))
+        labels = {"row": list(self.rows), "column": [self.column(each) for each in range(at.max() + 1)]}
+        numbers = {"row": rows, "column": at}
+        ends, memories = [], []
+        for kind, axis in self.places:
+            names = [_place(kind, label) for label in labels[axis]]
+            ends.append(np.array(names, dtype=object)[numbers[axis]])
+            memories.append(np.array([not name.startswith("host") for name in names], dtype=np.int64)[numbers[axis]])
+        send, recv = memories
+        buffers = {"send_buffer": send, "recv_buffer": recv, "buffers": np.where(send == recv, send, 2)}
         column, scale = UNITS[self.unit]
-        columns: dict[str, Any] = dict(zip(_ENDS, told[which].T, strict=True))
-        columns[column] = np.array(self.values) * scale
-        reading.blocks.append(Block(self.lines, columns, self.constants))
-
-    def told(self, label: str, at: int) -> tuple[str, ...]:
-        """Return the columns `_ENDS` of a cell."""
-        source, destination = self.places(label, self.column(at))
-        send, recv = _memory(source), _memory(destination)
-        return source, destination, send, recv, send if send == recv else "mixed"
+        columns: dict[str, Any] = {"source": ends[0], "destination": ends[1], column: values * scale}
+        columns |= {name: _MEMORY[kind] for name, kind in buffers.items()}
+        reading.blocks.append(Block(lines, columns, self.constants))

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from orrery_analytic.logs.csv_cells import in_turn, split, table, value, values
+from orrery_analytic.logs.csv_cells import split, table, value, values
 from orrery_analytic.logs.nccl_points import Point, Points, Run, block
 from orrery_analytic.logs.rows import number
-from orrery_analytic.logs.table import Problem, Reader, Reading, chunks
+from orrery_analytic.logs.table import OF_A_HEADER, Problem, Reader, Reading, chunks
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
@@ -92,6 +92,23 @@ def _is_number(cell: str) -> bool:
     return value is not None and not math.isnan(value)
 
 
+def _short(text: str) -> str:
+    return text[:20]
+
+
+def _is_true(flag: str) -> bool:
+    return flag.lower() in _TRUE
+
+
+def _each(texts: Sequence[str], told: Callable[[str], Any]) -> list[Any]:
+    """Return what is told of each text, asked once where all are the same, as they mostly are."""
+    return [told(texts[0])] * len(texts) if _alike(texts) else list(map(told, texts))
+
+
+def _alike(texts: Sequence[str]) -> bool:
+    return texts.count(texts[0]) == len(texts)
+
+
 class _Result(NamedTuple):
     """Where the values of a result stand in a row; -1 for one that is not there, which is the empty last cell."""
 
@@ -142,6 +159,7 @@ class _Parser:
         """Take a line."""
         low = "" if line[:1].isdecimal() else line.lower()
         if ("alg" in low or "bus" in low) and "{" not in low and _SIGN.search(low):
+            self.reading.looked += OF_A_HEADER
             text = strip_prefix(line).lstrip("# ")
             for delimiter in _DELIMITERS:
                 if text.count(delimiter) > 1 and (columns := _columns(text, delimiter)):
@@ -165,12 +183,12 @@ class _Parser:
             del rows[2]
         rows.append([""] * len(chunk))  # for what is not there
         told = dict(zip(_TOLD, (rows[place] for place in self.told), strict=True))
-        tests = set(zip(told["collective"], told["ranks"], told["gpus_per_rank"], strict=True))
+        test = (told["collective"][0], told["ranks"][0], told["gpus_per_rank"][0])
+        alike = all(_alike(told[name]) for name in ("collective", "ranks", "gpus_per_rank"))
         size = values(rows[self.at["size"]])
         times = [values(rows[result.time]) / result.units_per_second for result in self.results]
-        if len(tests) > 1 or not all((time >= 0).all() for time in times) or not ((size >= 0) & (size % 1 == 0)).all():
+        if not alike or not all((time >= 0).all() for time in times) or not ((size >= 0) & (size % 1 == 0)).all():
             return 0
-        test = tests.pop()
         if test != self.test:
             self.close()
             self.test = test
@@ -178,18 +196,17 @@ class _Parser:
             "line": [number_ for number_, _ in chunk],
             "size": size,
             "elements": values(told["count"]),
-            "datatype": [text[:20] for text in told["datatype"]],
-            "reduction": [text[:20] for text in told["reduction"]],
+            "datatype": _each(told["datatype"], _short),
+            "reduction": _each(told["reduction"], _short),
             "root": values(told["root"]),
         }
-        flagged = np.array([flag.lower() in _TRUE for flag in told["in_place"]])
-        found: list[dict[str, Any]] = []
+        flagged = np.array(_each(told["in_place"], _is_true))
+        points: list[dict[str, Any]] = []
         for result, time in zip(self.results, times, strict=True):
             algbw, busbw, wrong = (values(rows[place]) for place in (result.algbw, result.busbw, result.wrong))
             measured = {"seconds": time, "algbw": algbw * _GIGA, "busbw": busbw * _GIGA, "wrong": wrong}
-            found.append({**each, "in_place": flagged | result.in_place, **measured})
-        by_name = {name: in_turn([columns[name] for columns in found]) for name in found[0]}
-        self.points.many(by_name["line"], by_name)
+            points.append({"in_place": flagged | result.in_place, **measured})
+        self.points.together(each, points)
         return len(chunk)
 
     def header(self, columns: Sequence[_Column], delimiter: str) -> None:
@@ -219,8 +236,8 @@ class _Parser:
         if tuple(test) != self.test:
             self.close()
             self.test = (test[0], test[1], test[2])
-        told = (value(count), datatype[:20], reduction[:20], value(root))
-        flagged = flag.lower() in _TRUE
+        told = (value(count), _short(datatype), _short(reduction), value(root))
+        flagged = _is_true(flag)
         for result in self.results:
             seconds = value(cells[result.time]) / result.units_per_second
             if not seconds >= 0:
@@ -235,13 +252,16 @@ class _Parser:
 
 
 def _may_hold(text: str) -> bool:
-    return _SIGN.search(text) is not None and any(delimiter in text for delimiter in _DELIMITERS)
+    low = text.lower()
+    return any(sign in low for sign in _SIGNS) and any(delimiter in text for delimiter in _DELIMITERS)
 
 
 def _parse(lines: Lines) -> Reading:
     parser = _Parser()
     for chunk in chunks(lines, parser.reading):
-        for number_, line in chunk[parser.many(chunk) :]:
+        taken = parser.many(chunk)
+        parser.reading.looked -= taken
+        for number_, line in chunk[taken:]:
             if "," in line or ";" in line or "\t" in line:
                 parser.line(number_, line)
     parser.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 from orrery_analytic.logs.nccl_points import Points, Run, block
 from orrery_analytic.logs.nccl_results import name_of, points_of, ranks_of, results_in, run_of, run_of_record
-from orrery_analytic.logs.table import Problem, Reader, Reading
+from orrery_analytic.logs.table import Problem, Reader, Reading, patience
 
 __all__ = ["READER"]
 
@@ -25,6 +25,8 @@ _RESULT = re.compile(r'"size"\s*:|"\d{1,18}"\s*:\s*\{')
 # Characters that may be read twice: a cut document is, broken ones without end are not.
 _SECOND_READINGS = 4
 _SHORT = 50_000
+# After so many values it is seen whether to go on.
+_STRIDE = 64
 _DECODER = json.JSONDecoder()
 
 
@@ -41,8 +43,8 @@ class _Table:
 @dataclass
 class _Parser:
     text: str
-    reading: Reading = field(default_factory=Reading)
-    tables: list[_Table] = field(default_factory=list)
+    reading: Reading = field(default_factory=lambda: Reading(by_value=True))
+    open: _Table | None = None
     ends: list[int] = field(default_factory=list)
     breaks: set[int] = field(default_factory=set)
     cut: Run | None = None
@@ -59,6 +61,9 @@ class _Parser:
         at, spare = 0, _SECOND_READINGS * len(self.text) + 100_000
         while found := _BEGINS.search(self.text, at):
             start = found.start()
+            self.reading.looked += 1
+            if self.reading.looked % _STRIDE == 0 and self.full(start):
+                break
             value, at, cost = self.decode(start)
             if at > start:
                 self.take(value, start, at)
@@ -67,10 +72,18 @@ class _Parser:
             if spare < 0:
                 self.problem(at, "too much of this is broken JSON: the rest is not read")
                 break
-        for table in self.tables:
-            if table.points:
-                self.reading.blocks.append(block(table.points, table.run))
+        self.close()
         return self.reading
+
+    def full(self, place: int) -> bool:
+        """Tell whether there are more tables, problems or values than any log has."""
+        return self.reading.full(self.line(place), patience(self.text))
+
+    def close(self) -> None:
+        """End a table: its points become a block."""
+        if self.open and self.open.points:
+            self.reading.blocks.append(block(self.open.points, self.open.run))
+        self.open = None
 
     def decode(self, start: int) -> tuple[Any, int, int]:
         """Return the value that begins at a place and where it ends, or, if there is none, what it cost to see that.
@@ -84,7 +97,7 @@ class _Parser:
             try:
                 value, at = _DECODER.raw_decode(text, start - offset)
             except json.JSONDecodeError as error:
-                cost += error.pos + offset - start + len(text) // 50 + 100
+                cost += error.pos + offset - start + len(text) // 50 + 150
                 if text is alone and error.pos >= len(alone.rstrip()):
                     continue
                 place = start if any(sign in alone for sign in _SIGNS) else error.pos + offset
@@ -124,15 +137,18 @@ class _Parser:
             self.table(document, result).points.take(points)
             if fault:
                 self.problem(place, fault)
+                if self.full(place):
+                    break
 
     def table(self, document: Mapping[str, Any] | None, result: Mapping[str, Any]) -> _Table:
         """Return the table of a result: that of its document, or of records of the same test that come one by one."""
         key = id(document) if document is not None else (name_of(result), str(ranks_of(result)))
-        if not self.tables or self.tables[-1].key != key:
+        if not self.open or self.open.key != key:
+            self.close()
             run = run_of(document, result) if document is not None else run_of_record(result, self.cut)
             # The document is kept, or another one could take its identity.
-            self.tables.append(_Table(key, run, document))
-        return self.tables[-1]
+            self.open = _Table(key, run, document)
+        return self.open
 
 
 def _may_hold(text: str) -> bool:

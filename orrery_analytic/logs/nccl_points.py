@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -71,6 +71,17 @@ class Points(Rows):
         """Add points one by one."""
         for point in points:
             self.add(point.line, Point._fields, point)
+
+    def together(self, each: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> None:
+        """Add the points of many rows by column: what a row says of all its points, and what of one each."""
+        points = [{**each, **result} for result in results]
+        columns = {name: _in_turn([point[name] for point in points]) for name in points[0]}
+        self.many(columns["line"], columns)
+
+
+def _in_turn(columns: list[Any]) -> Any:
+    """Return columns as one: the first value of each, the second of each ..."""
+    return np.stack([np.asarray(column) for column in columns], axis=1).ravel() if len(columns) > 1 else columns[0]
 
 
 @dataclass(frozen=True)
@@ -199,10 +210,6 @@ def _asked(size: float, sweep: tuple[int, int, int, bool], loss: float) -> float
     return float(asked) if size <= asked <= most and asked - size < loss else math.nan
 
 
-def _told(texts: Iterable[Any]) -> list[Any]:
-    return [text or math.nan for text in texts]
-
-
 def block(points: Points, run: Run) -> Block:
     """Return the points of one table, at least one, as a block."""
     found = points.columns()
@@ -220,7 +227,6 @@ def block(points: Points, run: Run) -> Block:
         "busbw_bytes_per_s": fields["busbw"],
         "validation": validation,
         "iterations": np.where(np.isnan(iterations), run.iterations, iterations),
-        **{name: _told(fields[name]) for name in ("datatype", "reduction")},
     }
     if run.sweep:
         loss = (
@@ -234,4 +240,10 @@ def block(points: Points, run: Run) -> Block:
     constants |= {"collective": collective, "device": run.device}
     told: dict[str, Any] = {name: text for name, text in constants.items() if text}
     told |= {"ranks": ranks, "warmup_iterations": run.warmup}
+    for name in ("datatype", "reduction"):
+        texts = set(fields[name])
+        if len(texts) > 1:
+            columns[name] = [text or math.nan for text in fields[name]]
+        elif text := texts.pop():
+            told[name] = text
     return Block(fields["line"], columns, told | dict.fromkeys(("buffers", "send_buffer", "recv_buffer"), "device"))

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from orrery_analytic.logs.csv_cells import values
 from orrery_analytic.logs.nccl_points import DATATYPE, Point
-from orrery_analytic.logs.rows import number
+from orrery_analytic.logs.rows import joined, number
 
-__all__ = ["ROW", "Header", "Row", "header", "holds_row", "more_values", "pair", "row", "types"]
+__all__ = ["ROW", "Header", "Row", "header", "holds_row", "many", "more_values", "pair", "row", "types"]
 
 _TYPE = re.compile(rf"{DATATYPE}(?![\w.])")
 _BEFORE_TYPE = re.compile(r"\d[ \t|]+\d{1,18}[ \t|]+$")
-ROW = re.compile(rf"(?<![\w.:/+-])(\d{{1,18}})[\s|]+(\d{{1,18}})[\s|]+({DATATYPE})(?![\w.])")
+# Nothing but a label of launchers, `<stdout>:`, may stand before it without a blank.
+ROW = re.compile(rf"(?<![\w./+-])(?<!(?<!>):)(\d{{1,18}})[\s|]+(\d{{1,18}})[\s|]+({DATATYPE})(?![\w.])")
 # A row as most are: two results, nothing else; what it does not fit is looked at word by word.
 _NUMBER = r"(\d{1,18}+(?:\.\d{0,9}+)?+(?:e[+-]?\d{1,2})?)\s++"
 _RESULT = rf"{_NUMBER}{_NUMBER}{_NUMBER}(\d{{1,18}}|N/A|\de[+-]\d\d)"
@@ -27,6 +31,7 @@ _PAIR = re.compile(
     rf"(?:\[[^\]\s]{{1,80}}\](?:<stdout>:)?|\s{{0,9}}\d{{1,7}}:)?\s*+(\d{{1,18}})\s++(\d{{1,18}})\s++({DATATYPE})\s++"
     rf"(?:([a-z]\w*+)\s++)?(?:(-?\d{{1,9}})\s++)?{_RESULT}\s++{_RESULT}\s*+$"
 )
+_LONE = re.compile(_PAIR.pattern.replace(rf"{_RESULT}\s++{_RESULT}", _RESULT))
 # What debug output begins with where it breaks into a line; `[0]` also is a label of launchers.
 _NOISE = re.compile(r"\[|\S+:\d+:\d+|\b[NR]CCL\b|[`<]")
 _ROOT = re.compile(r"-?\d{1,9}")
@@ -154,6 +159,64 @@ def pair(line: str, number_: int, told: Header | None) -> list[Point]:
             )
         )
     return points
+
+
+@cache
+def _many(named: bool, rooted: bool, results: int) -> re.Pattern[str]:
+    words = [r"\d{1,18}+", r"\d{1,18}+", DATATYPE, *[r"[a-z]\w*+"] * named, *[r"-?\d{1,9}+"] * rooted]
+    value = r"\d{1,18}+(?:\.\d{0,9}+)?+(?:e[+-]?\d{1,2}+)?+"
+    words += [*[value] * 3, r"(?:\de[+-]\d\d|\d{1,18}+|N/A)"] * results
+    row = r"[ \t]{1,29}+".join(words)
+    return re.compile(rf"(?:[ \t]*+{row}[ \t]*+\r?\n)+", re.ASCII)
+
+
+def many(chunk: Sequence[tuple[int, str]], told: Header | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the rows that lines begin with, but the last line, if all are as most are and alike, by column.
+
+    The first columns are what a row says of all its results, the others those of each result; without any, there is
+    no such row.
+    """
+    found = _PAIR.match(chunk[0][1])
+    results = 2 if found else 1
+    found = found or _LONE.match(chunk[0][1])
+    rows = _many(bool(found[4]), bool(found[5]), results).match(joined(chunk)) if found else None
+    text = rows[0] if rows else ""
+    if results == 1:  # more of the last one may stand in the line below
+        text = text[: text.rfind("\n", 0, -1) + 1]
+    if not text or not found:
+        return {}, []
+    words = text.split()
+    width = len(words) // text.count("\n")
+    columns = [words[at::width] for at in range(width)]
+    size, count, datatype, *more = columns[: width - 4 * results]
+    each: dict[str, Any] = {
+        "line": [at for at, _ in chunk[: len(size)]],
+        "size": values(size),
+        "elements": values(count),
+        "datatype": datatype,
+        "reduction": more.pop(0) if found[4] else [""] * len(size),
+        "root": values(more[0]) if more else np.full(len(size), math.nan),
+    }
+    told = told or Header(deviation="e" in columns[width - 4 * results + 3][0])
+    return each, [
+        {"in_place": [in_place] * len(size), **_result(columns[begin : begin + 4], told)}
+        for in_place, begin in zip((False, True), range(width - 4 * results, width, 4), strict=False)
+    ]
+
+
+def _result(columns: Sequence[Sequence[str]], told: Header) -> dict[str, Any]:
+    """Return the columns of a result: time, both bandwidths, and the check."""
+    seconds, algbw, busbw, check = map(values, columns)
+    seconds = seconds / (1e3 if told.milliseconds else 1e6)
+    nothing = np.full(len(check), math.nan)
+    return {
+        "seconds": nothing if told.of_cpu else seconds,
+        "enqueue_seconds": seconds if told.of_cpu else nothing,
+        "algbw": algbw * _GIGA,
+        "busbw": busbw * _GIGA,
+        "wrong": nothing if told.deviation else np.where(check % 1 == 0, check, math.nan),
+        "deviation": check if told.deviation else np.where(check % 1 == 0, math.nan, check),
+    }
 
 
 def types(text: str) -> Iterator[int]:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from orrery_analytic.logs.nccl_points import PROGRAM, Points, Run, block, library
-from orrery_analytic.logs.nccl_rows import ROW, Header, Row, header, holds_row, more_values, pair, row, types
-from orrery_analytic.logs.table import Problem, Reader, Reading, numbered
+from orrery_analytic.logs.nccl_rows import ROW, Header, Row, header, holds_row, many, more_values, pair, row, types
+from orrery_analytic.logs.table import OF_A_ROW, Problem, Reader, Reading, chunks
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
@@ -40,6 +37,8 @@ _NOTES = (*_BEGINS, "_perf", "_test", "Rank ", "Device ", "rccl-tests: Version",
 # A row that ends before its type; columns are wide.
 _CUT = re.compile(r"(?:\[\S{1,80}(?:>:|\]))?\s*(?:\s{5}\d{1,12}|\s\d{6,18})(?:\s+\d{1,18})?\s*")
 _INDENTS = frozenset(" [")
+# So many rows with one result are named one by one.
+_MOST_LONE = 1000
 _DEBUG = re.compile(r"\b[NR]CCL\b")
 
 
@@ -72,8 +71,11 @@ class _Parser:
         if self.points:
             ranks = self._ranks()
             self.reading.blocks.append(block(self.points, replace(self.run, ranks=ranks) if ranks else self.run))
-        for number, line in self.lone if self.pairs else ():
+        for number, line in self.lone[:_MOST_LONE] if self.pairs else ():
             self.problem(number, "one result where other rows have two", line)
+        if self.pairs and len(self.lone) > _MOST_LONE:
+            more = f"{len(self.lone) - _MOST_LONE} more rows from here on have one result where others have two"
+            self.problem(self.lone[_MOST_LONE][0], more, self.lone[_MOST_LONE][1])
         self.points, self.lone, self.pairs = Points(), [], False
 
     def _ranks(self) -> float | None:
@@ -102,6 +104,20 @@ class _Parser:
         self.points.take(points)
         self.measured = self.measured or bool(points)
 
+    def many(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows that lines begin with, all at once, if they are as most are; return how many there are."""
+        each, results = many(chunk, self.told)
+        if not results:
+            return 0
+        taken = chunk[: len(each["line"])]
+        self.settle()
+        if len(results) == 1:
+            self.lone += taken
+        self.pairs = self.pairs or len(results) == 2
+        self.points.together(each, results)
+        self.measured = True
+        return len(taken)
+
     def rows(self, number: int, line: str) -> bool:
         """Take a line in which a type is named; tell whether a row begins in it."""
         if points := pair(line, number, self.told):
@@ -110,6 +126,7 @@ class _Parser:
             self.pairs = self.measured = True
             return True
         found = begins = ROW.search(line)
+        self.reading.looked += OF_A_ROW
         while begins:
             following = ROW.search(line, begins.end())
             part = line[: following.start()] if following else line
@@ -190,7 +207,7 @@ class _Parser:
         """Take the name of a program: of this run, or, after its rows, of the next one."""
         if not ends and (self.measured or self.pending):
             self.named = program
-        elif not (ends and self.run.program):
+        elif program != self.run.program and not (ends and self.run.program):
             self.run = replace(self.run, program=program)
 
     def device(self, number: int, line: str, device: re.Match[str]) -> None:
@@ -208,12 +225,6 @@ def _may_hold(text: str) -> bool:
     return any(sign in text for sign in (*_HEADINGS, *_BEGINS)) or holds_row(text)
 
 
-def _numbers(ends: NDArray[np.int64], places: Iterable[int]) -> list[int]:
-    """Return the numbers of the lines, from 1, in which places in a text are, from where its lines end."""
-    found: list[int] = (np.searchsorted(ends, np.fromiter(places, dtype=np.int64)) + 1).tolist()
-    return found
-
-
 def _places(text: str, sign: str) -> Iterator[int]:
     at = text.find(sign)
     while at >= 0:
@@ -224,24 +235,26 @@ def _places(text: str, sign: str) -> Iterator[int]:
 def _parse(lines: Lines) -> Reading:
     parser = _Parser()
     final = next((number for number in range(len(lines), 0, -1) if lines[number - 1].strip()), 0)
-    ends = np.cumsum(np.fromiter(map(len, lines), dtype=np.int64) + 1) - 1
-    typed = {*_numbers(ends, types(lines.text))}
+    typed = {*lines.numbers(types(lines.text))}
     headings, notes = (
-        {number for sign in signs for number in _numbers(ends, _places(lines.text, sign))}
+        {number for sign in signs for number in lines.numbers(_places(lines.text, sign))}
         for signs in (_HEADINGS, _NOTES)
     )
-    for number, line in numbered(lines, parser.reading):
-        if number in typed and parser.rows(number, line):
-            continue
-        if number in headings or number in notes:
-            if number in headings:
-                parser.heading(number, line)
-            if number in notes:
-                parser.note(number, line)
-        elif line.count(".") > 1 and line[0] != "#":
-            parser.other(number, line)
-        elif line[:1] in _INDENTS and parser.told and _CUT.fullmatch(line):
-            parser.problem(number, "row breaks off", line)
+    for chunk in chunks(lines, parser.reading):
+        taken = parser.many(chunk)
+        parser.reading.looked -= taken
+        for number, line in chunk[taken:]:
+            if number in typed and parser.rows(number, line):
+                continue
+            if number in headings or number in notes:
+                if number in headings:
+                    parser.heading(number, line)
+                if number in notes:
+                    parser.note(number, line)
+            elif line.count(".") > 1 and line[0] != "#":
+                parser.other(number, line)
+            elif line[:1] in _INDENTS and parser.told and _CUT.fullmatch(line):
+                parser.problem(number, "row breaks off", line)
     parser.settle(last=parser.pending is not None and parser.pending[0] == final)
     parser.close()
     return parser.reading

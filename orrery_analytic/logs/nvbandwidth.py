@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from orrery_analytic.logs.matrices import UNITS, Matrix, Places, place
+from orrery_analytic.logs.matrices import UNITS, Matrix, Places
 from orrery_analytic.logs.objects import flat_objects
 from orrery_analytic.logs.rows import Notes, looks_like_row, number, read_lines
-from orrery_analytic.logs.table import Reader, Reading
+from orrery_analytic.logs.table import Reader, Reading, patience
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
@@ -25,7 +25,10 @@ _DESCRIPTION = re.compile(r"mem(?:cpy|ory)\b.{0,200}\((GB/s|MB/s|us|ns)\)\s*$")
 _SIDE = r"(CPU|GPU|\w{1,20}) ?\((row|column)s?\)"
 _BETWEEN = re.compile(rf"{_SIDE} (<->|<-|->) {_SIDE}")
 _ALONE = re.compile(_SIDE)
+_AXES: dict[str, Literal["row", "column"]] = {"row": "row", "column": "column"}
 _JSON_VERSION = re.compile(r'"version"\s{0,9}:\s{0,9}"([^"\\]{1,30})"')
+# As many devices there are not: where a matrix has more rows, it is checked whether to go on.
+_MOST_ROWS = 10_000
 _KEYS = ("bandwidth_matrix", "bandwidth_description")
 
 
@@ -35,17 +38,12 @@ def _places(description: str, test: str) -> Places:
     if found is None:
         alone = _ALONE.search(description)
         kind = alone[1] if alone else "GPU"
-        return lambda row, column: (place(kind, column),) * 2
+        return (kind, "column"), (kind, "column")
     first, first_is, arrow, second, second_is = found.groups()
     # Both ways at once: what is measured is the way that gives the test its name, else that of the text.
     back = arrow == "<-" or (arrow == "<->" and test.startswith(("device_to_host", "all_to_host")))
-
-    def places(row: str, column: str) -> tuple[str, str]:
-        labels = {"row": row, "column": column}
-        ends = place(first, labels[first_is]), place(second, labels[second_is])
-        return ends[::-1] if back else ends
-
-    return places
+    source, destination = (first, _AXES[first_is]), (second, _AXES[second_is])
+    return (destination, source) if back else (source, destination)
 
 
 def _matrix(version: str, test: str, description: str, unit: str) -> Matrix:
@@ -63,8 +61,8 @@ class _Parser(Notes):
 
     def close(self) -> None:
         """End a matrix."""
-        if self.matrix:
-            if self.matrix.values:
+        if self.matrix is not None:
+            if self.matrix:
                 self.started = (0, "")
             self.matrix.close(self.reading)
         self.matrix = None
@@ -81,7 +79,7 @@ class _Parser(Notes):
 
     def many(self, chunk: list[tuple[int, str]]) -> int:
         """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
-        return self.matrix.many(chunk) if self.matrix else 0
+        return self.matrix.many(chunk) if self.matrix is not None else 0
 
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
@@ -92,7 +90,7 @@ class _Parser(Notes):
         if not words:
             return
         if words[0].isdecimal():
-            if self.matrix:
+            if self.matrix is not None:
                 self.matrix.line(words, self, cut)
             elif (
                 not self.elsewhere and looks_like_row(words) and any("." in word or word == "N/A" for word in words[1:])
@@ -126,7 +124,7 @@ class _Parser(Notes):
             self.started = (0, "")
         elif self.leaves():
             self.stop()
-        elif self.matrix:
+        elif self.matrix is not None:
             self.matrix.line(words, self, cut)
 
     def end(self) -> Reading:
@@ -136,9 +134,9 @@ class _Parser(Notes):
 
     def total(self, kind: str, printed: float | None) -> None:
         """Hold the sum of the cells against that which is printed: a row may be missing."""
-        if self.matrix and kind == "SUM" and printed is not None:
-            cells, rounding = sum(self.matrix.values), 0.01 * (len(self.matrix.values) + 1)
-            if abs(cells - printed) > rounding + 1e-5 * abs(printed):
+        if self.matrix is not None and kind == "SUM" and printed is not None:
+            cells, count = self.matrix.sum()
+            if abs(cells - printed) > 0.01 * (count + 1) + 1e-5 * abs(printed):
                 self.problem(f"the values above add up to {cells:.2f}; a row may be missing")
         self.close()
 
@@ -149,9 +147,11 @@ def _parse(lines: Lines) -> Reading:
 
 def _parse_text(text: str) -> Reading:
     """Read the JSON that `nvbandwidth --json` writes: its cells are text, in a list for each row."""
-    notes = Notes()
+    notes = Notes(Reading(by_value=True))
     found = _JSON_VERSION.search(text) if '"testcases"' in text else None
     for notes.at, test in flat_objects(text, _KEYS):
+        if notes.reading.full(notes.at, patience(text)):
+            break
         if isinstance(test, str):
             notes.text = "an entry of testcases"
             notes.problem(test)
@@ -169,9 +169,13 @@ def _test(test: dict[str, Any], version: str, notes: Notes) -> None:
         notes.problem("no description of a matrix, or no matrix")
         return
     matrix = _matrix(version, str(test.get("name", ""))[:80], described[0], described[1])
+    told = excerpt(described[0])
     for row, words in enumerate(cells):
-        notes.text = f"row {row} of {excerpt(described[0])}"
+        notes.text = f"row {row} of {told}"
         matrix.cells(str(row), [str(word)[:40] for word in words], notes)
+        notes.reading.looked += 1
+        if row > _MOST_ROWS and notes.reading.full(notes.at, _MOST_ROWS):
+            break
     matrix.close(notes.reading)
 
 

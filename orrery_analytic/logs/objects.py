@@ -59,7 +59,7 @@ class _Braces:
 
 def _content(text: str) -> dict[str, Any] | str:
     try:
-        content = json.loads(text, object_pairs_hook=_unique)
+        content = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         return f"it is no JSON ({error.msg})"
     except ValueError as error:  # a key that is there twice, or a number with thousands of digits
@@ -76,3 +76,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in content if names.count(name) > 1)
         raise ValueError(f"the key {twice[:40]!r} is there twice")
     return content
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)

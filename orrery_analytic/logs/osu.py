@@ -27,7 +27,7 @@ from orrery_analytic.logs.osu_headers import (
     unknown_unit,
 )
 from orrery_analytic.logs.rows import Rows, out_of_range, plain, read_lines
-from orrery_analytic.logs.table import Problem, Reader, Reading
+from orrery_analytic.logs.table import OF_A_HEADER, Problem, Reader, Reading
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
 __all__ = ["READER"]
@@ -43,6 +43,8 @@ _VERDICTS = {"pass": "pass", "passed": "pass", "fail": "fail", "failed": "fail"}
 _ABSENT = {"n/a", "na", "-", "--"}
 # A size and a value as OSU prints them, wherever they stand.
 _ROW = re.compile(r"\d\s+\d+\.\d\d(?:\s|$)")
+_NUMBER = re.compile(r"(?:^| )\d")
+_CLOCK = re.compile(r"(?:^| )(?:\d{1,3}-)?\d\d:\d\d:\d\d(?: |$)")
 _VALUE = re.compile(r"\d{1,12}\.\d\d")
 _AGAIN = "sizes start again without a header; read as rows of the table above"
 _OUTSIDE = "the mean does not lie between the least and the most"
@@ -134,6 +136,7 @@ class _Parser:
             self.end()
         elif heads and is_header(flat):
             self.close()
+            self.reading.looked += OF_A_HEADER
             self.test = under_header(self.test or Test({}), flat)
             self.see(number, flat)
             if flat[0] == "#" and (unit := unknown_unit(flat)):
@@ -148,7 +151,11 @@ class _Parser:
             self.row(self.test, number, line, fields, cut)
             if self.rows:  # one is all that a barrier prints
                 self.end()
-        elif self.test and (_ROW.search(line) or ((flat[0] != "#" or flat[1:2] == "#") and _looks_like_row(fields))):
+        elif (
+            self.test
+            and (_ROW.search(line) or ((flat[0] != "#" or flat[1:2] == "#") and _looks_like_row(fields)))
+            and not _CLOCK.search(flat)
+        ):
             self.problem(number, "looks like a row, but it does not begin with a size", line)
 
     def note(self, line: str, flat: str) -> bool:
@@ -171,8 +178,9 @@ class _Parser:
         """Take a line that begins like a row."""
         values, verdict, more = _values(fields)
         if cut or more or not test.fits(values):
-            if len(fields) > 3 and len(values) == 1 and not any(word[:1].isdecimal() for word in fields[1:]):
-                return  # prose: "1 more process has ..."
+            words = " ".join(fields[1:])
+            if len(values) == 1 and ((len(fields) > 3 and not _NUMBER.search(words)) or _CLOCK.search(words)):
+                return  # prose: "1 more process has ..."; a table of jobs: "1234 00:01:02 COMPLETED"
             # A word may follow a value (`8.43 <- switch`), but not a count (`4 ranks`, `1024 2 of them`).
             fault = _fault(test, values, cut or more) or (more and "." not in fields[test.main] and "no measured value")
             if fault or (cut and self.shortened(fields)):

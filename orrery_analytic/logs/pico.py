@@ -13,14 +13,16 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from orrery_analytic.logs.csv_cells import table, values
 from orrery_analytic.logs.osu_headers import memory
 from orrery_analytic.logs.rows import Notes, Rows, number, read_lines
-from orrery_analytic.logs.table import Reader, Reading
+from orrery_analytic.logs.table import OF_A_ROW, Reader, Reading
 from orrery_analytic.logs.text import Lines
 
 __all__ = ["READER"]
@@ -30,6 +32,9 @@ _SUMMARY = (
     "algorithm", "dtype", "count_elements", "n_iter_used", "min_us", "median_us", "mean_us", "p90_us",
 )  # fmt: skip
 _TIMES = {"min_us": "best_seconds", "median_us": "seconds", "mean_us": "mean_seconds", "p90_us": "p90_seconds"}
+_COUNTS = ("count_elements", "nnodes", "tasks_per_node", "n_iter_used")
+_ORDERED = ("min_us", "median_us", "p90_us")
+_TOLD = (*_SUMMARY[:3], "mpi_lib", "mpi_version", "gpu_aware")
 _OF_A_RUN = ("collective", "algorithm", "datatype", "nodes", "ranks", "size", "n", "iterations", *_TIMES.values())
 _OF_THE_SLOWEST = ("seconds", "iterations")
 _OF_EACH = (*_OF_THE_SLOWEST, "min_seconds", "max_seconds")
@@ -44,7 +49,7 @@ _FILE = re.compile(r"(\d{1,15})_(\w{1,60}?)(?:_(\d{1,12}))?_([a-z]+\d{0,2})\.csv
 _RAW_HEADER = re.compile(r"^[ \t]*highest(?:,| ?\r?$)", re.MULTILINE)
 # A time in nanoseconds; a line that is shorter than a header and begins otherwise says nothing.
 _BEGINS = frozenset('0123456789."')
-_DIGITS = re.compile(r"\d{1,15}+(?:\.\d{0,9}+)?+(?:, ?\d{1,15}+(?:\.\d{0,9}+)?+)*+")
+_TIME = r"\d{1,15}+(?:\.\d{0,9}+)?+"
 _RAW = re.compile(r"highest((?:, ?rank\d{1,7})*)")
 
 
@@ -53,6 +58,11 @@ def _block(collective: object, size: float, ranks: float) -> float:
     if collective in _OF_A_BLOCK:
         return size / ranks if ranks >= 1 else math.nan
     return size if collective in _COLLECTIVES else math.nan
+
+
+@cache
+def _times(ranks: int) -> re.Pattern[str]:
+    return re.compile(rf"(?:{_TIME}(?:, ?{_TIME}){{{ranks}}}\r?\n)+", re.ASCII)
 
 
 @dataclass
@@ -87,23 +97,53 @@ class _Parser(Notes):
             self.problem("a row without the header of its columns")
 
     def many(self, chunk: list[tuple[int, str]]) -> int:
-        """Take the rows of a raw file that lines begin with, all at once; return how many there are."""
-        texts = [line for _, line in chunk[:-1]]
-        if self.raw < 0 or not texts or any(line.count(",") != self.raw for line in texts):
+        """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
+        return self.iterations(chunk) if self.raw >= 0 else self.runs(chunk[:-1])
+
+    def iterations(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows of a raw file that lines begin with, but the last line."""
+        found = _times(self.raw).match("\n".join([line for _, line in chunk]))
+        if not found:
             return 0
-        text = ",".join(texts)
-        if not _DIGITS.fullmatch(text):
-            return 0
-        times = np.fromstring(text, sep=",").reshape(-1, self.raw + 1)
+        times = np.fromstring(found[0].replace(",", " "), sep=" ").reshape(-1, self.raw + 1)
         slowest, ranks = times[:, 0], times[:, 1:]
         if self.raw and (slowest < ranks.max(axis=1)).any():
             return 0
-        columns: dict[str, Any] = {"seconds": slowest / 1e9, "iterations": np.ones(len(texts))}
+        columns: dict[str, Any] = {"seconds": slowest / 1e9, "iterations": np.ones(len(times))}
         if self.raw:
             columns |= {"min_seconds": ranks.min(axis=1) / 1e9, "max_seconds": slowest / 1e9}
         self.last = times[-1, -1]
-        self.rows.many([at for at, _ in chunk[:-1]], columns)
-        return len(texts)
+        self.rows.many([at for at, _ in chunk[: len(times)]], columns)
+        return len(times)
+
+    def runs(self, chunk: list[tuple[int, str]]) -> int:
+        """Take the rows of a summary that lines begin with, if all lines are as wide and of one run."""
+        lines = [line for _, line in chunk]
+        cells = table(lines, ",", len(self.names)) if self.names and '"' not in "".join(lines) else []
+        row = dict(zip(self.names, cells, strict=bool(cells)))
+        if not row.keys() >= _NEEDED or any(len({*row.get(name, ())}) > 1 for name in _TOLD):
+            return 0
+        nothing = np.full(len(lines), math.nan)
+        numbers = {name: values(row[name]) for name in (*_TIMES, *_COUNTS) if name in row}
+        itemsizes = {text: _ITEMSIZES.get(text.lower(), math.nan) for text in {*row.get("dtype", ())}}
+        size = numbers["count_elements"] * np.array([itemsizes[text] for text in row.get("dtype", ())] or nothing)
+        ordered = np.diff([numbers[name] for name in _ORDERED if name in numbers], axis=0) >= 0
+        sound = np.all([*(known >= 0 for known in (*numbers.values(), size)), *ordered], axis=0)
+        rows = len(lines) if sound.all() else int(np.argmin(sound))
+        if not rows:
+            return 0
+        self.of_a_run({name: text[0] for name, text in row.items()})
+        nodes, each, iterations = (numbers.get(name, nothing) for name in _COUNTS[1:])
+        nodes, each = (np.where(known > 0, known, math.nan) for known in (nodes, each))
+        collective = list(map(str.lower, row["collective"]))
+        block = [_block(*told) for told in zip(collective, size.tolist(), (nodes * each).tolist(), strict=True)]
+        columns = (
+            collective, row["algorithm"], row["dtype"], nodes, nodes * each, size, block, iterations,
+            *(numbers.get(name, nothing * 1e6) / 1e6 for name in _TIMES),
+        )  # fmt: skip
+        told = {name: column[:rows] for name, column in zip(_OF_A_RUN, columns, strict=True)}
+        self.rows.many([at for at, _ in chunk[:rows]], told)
+        return rows
 
     def header(self, names: tuple[str, ...]) -> None:
         """Take the names of the columns."""
@@ -129,6 +169,7 @@ class _Parser(Notes):
 
     def summary(self, cells: list[str], cut: bool) -> None:
         """Take a row of a summary."""
+        self.reading.looked += OF_A_ROW
         row = dict(zip(self.names, cells, strict=False))
         if len(cells) < len(self.names) or not set(row) >= _NEEDED:
             self.problem(f"row breaks off: {len(cells)} values under a header of {len(self.names)}")
@@ -169,7 +210,7 @@ class _Parser(Notes):
 
     def of_a_run(self, row: Mapping[str, str]) -> None:
         """Begin another table where another run begins."""
-        run = tuple(row.get(name, "") for name in (*_SUMMARY[:3], "mpi_lib", "mpi_version", "gpu_aware"))
+        run = tuple(row.get(name, "") for name in _TOLD)
         if run != self.run:
             self.rows.close(self.reading)
             self.run = run

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from orrery_analytic.logs.table import COLUMNS, Block, Problem, Reading, chunks
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
-__all__ = ["Notes", "Rows", "cut_short", "looks_like_row", "number", "out_of_range", "plain", "read_lines"]
+__all__ = ["Notes", "Rows", "cut_short", "joined", "looks_like_row", "number", "out_of_range", "plain", "read_lines"]
 
 _ABSENT = {"n/a", "na", "-", "--", "nan", "-nan", "+nan", "null", "none", "nan(ind)", "-nan(ind)"}
 # Titles and headers of every format with rows of numbers; whose they are, each reader knows itself.
@@ -113,7 +113,9 @@ def read_lines(parser: Parser, lines: Lines, begin: int = 0) -> Reading:
     """Give a parser the lines of a log that are not blank, but the first `begin`."""
     last = len(lines)
     for chunk in chunks(lines, parser.reading, begin):
-        for at, text in chunk[parser.many(chunk) :]:
+        taken = parser.many(chunk)
+        parser.reading.looked -= taken
+        for at, text in chunk[taken:]:
             if words := text.split():
                 parser.line(at, text, words, at == last)
     return parser.end()
@@ -122,7 +124,17 @@ def read_lines(parser: Parser, lines: Lines, begin: int = 0) -> Reading:
 @cache
 def _plain(width: int, mark: str) -> re.Pattern[str]:
     more = rf"(?:[ \t]++\d{{1,15}}+(?:\.\d{{0,9}}+)?+){{{width - 1}}}"
-    return re.compile(rf"(?:[ \t]*+\d{{1,15}}+{more}{mark}[ \t]*+\r?\n)+")
+    return re.compile(rf"(?:[ \t]*+\d{{1,15}}+{more}{mark}[ \t]*+\r?\n)+", re.ASCII)
+
+
+def joined(chunk: Sequence[tuple[int, str]]) -> str:
+    """Return lines as one text, without the prefix of the first where it is that of all."""
+    first = chunk[0][1]
+    text = "\n".join([line for _, line in chunk])
+    label = first[: len(first) - len(strip_prefix(first))].lstrip()
+    if prefix := label[: len(label.rstrip()) + 1]:
+        text = text.lstrip().removeprefix(prefix).replace(f"\n{prefix}", "\n")
+    return text
 
 
 def plain(chunk: Sequence[tuple[int, str]], width: int, mark: str = "") -> NDArray[np.float64]:
@@ -142,12 +154,7 @@ def plain(chunk: Sequence[tuple[int, str]], width: int, mark: str = "") -> NDArr
     numpy.ndarray
         A row each, `width` numbers wide.
     """
-    first = chunk[0][1]
-    text = "\n".join([line for _, line in chunk])
-    label = first[: len(first) - len(strip_prefix(first))].lstrip()
-    if prefix := label[: len(label.rstrip()) + 1]:
-        text = text.lstrip().removeprefix(prefix).replace(f"\n{prefix}", "\n")
-    found = _plain(width, mark).match(text)
+    found = _plain(width, mark).match(joined(chunk))
     if found is None:
         return np.empty((0, width))
     numbers = re.sub(mark, "", found[0]) if mark else found[0]

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress, islice
+from itertools import compress, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,10 @@ import pandas as pd
 
 from orrery_analytic.logs.text import Lines
 
-__all__ = ["COLUMNS", "Block", "LogWarning", "Problem", "Reader", "Reading", "chunks", "frame", "numbered", "warn"]
+__all__ = [
+    "COLUMNS", "OF_A_HEADER", "OF_A_ROW", "Block", "LogWarning", "Problem", "Reader", "Reading", "chunks", "frame",
+    "patience", "warn",
+]  # fmt: skip
 
 COLUMNS: dict[str, tuple[type, str]] = {
     "file": (object, "name of the file, or <text>, <bytes>, <file>, <upload>"),
@@ -83,8 +86,14 @@ COLUMNS: dict[str, tuple[type, str]] = {
 _SHOWN = 20
 # No log has as many. Where they are found, the file is something else, and a reader goes no further.
 _MOST_PROBLEMS = 10_000
-_MOST_TABLES = 50_000
+_MOST_TABLES = 10_000
+# So many lines that are no plain rows readers look at together, and one more for as many characters, of which there
+# are several times as many in a line of any log.
+_MOST_LOOKS = 200_000
+_CHARACTERS_A_LOOK = 40
 _STRIDE = 400
+OF_A_HEADER, OF_A_ROW = 10, 5
+"""As many more lines a header, and a row of many words, are worth where they are counted: they take as long."""
 # Where pandas copies a column before it writes into it, one that holds a single value everywhere is stored once.
 _COPY_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
 
@@ -117,38 +126,45 @@ class Block:
 class Reading:
     """What a reader made of a log: blocks of rows, problems, and where it first saw its format (line, text).
 
-    `stopped` is the line from which on it gave up, if it did.
+    `looked` counts the lines that had to be looked at one by one, headers tenfold; `stopped` is the line from which on
+    it gave up.
     """
 
     blocks: list[Block] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     seen: Problem | None = None
+    looked: int = 0
+    by_value: bool = False
+    """Whether these are values of JSON, and no lines."""
     stopped: Problem | None = None
 
-    def full(self, line: int) -> bool:
-        """Tell whether there are more problems or tables than any log has, and note the line that comes next."""
+    def full(self, line: int, most_looks: float = math.inf) -> bool:
+        """Tell whether there are more problems, tables or looks than any log has, and note the line that comes next."""
         for found, most, what in (
-            (self.problems, _MOST_PROBLEMS, "lines that cannot be read"),
-            (self.blocks, _MOST_TABLES, "tables"),
+            (len(self.problems), _MOST_PROBLEMS, "lines that cannot be read"),
+            (len(self.blocks), _MOST_TABLES, "tables"),
+            (self.looked, most_looks, "short lines or values that are no plain rows"),
         ):
-            if len(found) >= most and not self.stopped:
-                self.stopped = Problem(line, f"{len(found)} {what} stand above this one: from here on nothing is read")
+            if found >= most and not self.stopped:
+                self.stopped = Problem(line, f"{found} {what} stand above this one: from here on nothing is read")
         return self.stopped is not None
+
+
+def patience(text: str) -> int:
+    """Return how many lines, or values of JSON, are looked at one by one before a text is given up."""
+    return _MOST_LOOKS + len(text) // _CHARACTERS_A_LOOK
 
 
 def chunks(lines: Lines, reading: Reading, begin: int = 0) -> Iterator[list[tuple[int, str]]]:
     """Yield lines but the first `begin`, with their numbers from 1, some at a time, until the reading is full.
 
-    Those are left out that say nothing in any format.
+    Those are left out that say nothing in any format. Whoever takes many at once counts them off what was looked at.
     """
+    most_looks = patience(lines.text) // lines.readers
     telling = compress(enumerate(islice(lines, begin, None), begin + 1), islice(lines.telling, begin, None))
-    while (chunk := list(islice(telling, _STRIDE))) and not reading.full(chunk[0][0]):
+    while (chunk := list(islice(telling, _STRIDE))) and not reading.full(chunk[0][0], most_looks):
+        reading.looked += len(chunk)
         yield chunk
-
-
-def numbered(lines: Lines, reading: Reading) -> Iterator[tuple[int, str]]:
-    """Yield lines as `chunks` does, one by one."""
-    return chain.from_iterable(chunks(lines, reading))
 
 
 @dataclass(frozen=True)
@@ -168,18 +184,21 @@ class Reader:
 
     def read(self, name: str, text: str, lines: Lines) -> list[Reading]:
         """Return what each of its parsers made of a log."""
-        if not self.may_hold(text):
-            return []
-        readings = [self.parse(lines)] if self.parse else []
-        readings += [self.parse_text(text)] if self.parse_text else []
-        for reading in readings:
-            if reading.stopped:
-                reading.stopped = reading.stopped._replace(text=f"{reading.stopped.text} as {self.name}")
+        readings = [self.read_lines(name, lines)] if self.parse else []
+        return [*readings, self._named(name, self.parse_text(text))] if self.parse_text else readings
+
+    def read_lines(self, name: str, lines: Lines) -> Reading:
+        """Return what its parser of lines made of a log."""
+        assert self.parse is not None
+        return self._named(name, self.parse(lines))
+
+    def _named(self, name: str, reading: Reading) -> Reading:
+        if reading.stopped:
+            reading.stopped = reading.stopped._replace(text=f"{reading.stopped.text} as {self.name}")
         if self.from_name:
-            named = self.from_name(name)
-            for reading in readings:
-                reading.blocks = [replace(block, constants={**named, **block.constants}) for block in reading.blocks]
-        return readings
+            told = self.from_name(name)
+            reading.blocks = [replace(block, constants={**told, **block.constants}) for block in reading.blocks]
+        return reading
 
 
 def frame(name: str, blocks: Sequence[Block]) -> pd.DataFrame:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orrery_analytic.errors import FileMissingError, FormatError
 from orrery_analytic.logs.refused import binary
@@ -27,7 +29,8 @@ _VALUES = re.compile(
     re.IGNORECASE,
 )
 # Quotes and bars; `[3] ` (MPICH), `[1,0]<stdout>:` (Open MPI), `[node1:4711] `; `(head, rank=0)` (Ray); `12: `
-# (srun -l); times of day and dates, `Sun May 20 14:55:08 2018` (Open MPI, date) among them.
+# (srun -l); times of day, seconds since 1970 and dates, `Sun May 20 14:55:08 2018` (Open MPI, date) and
+# `May 20 14:55:08` (ts) among them.
 _PREFIX = re.compile(
     r"""(?: \s+ | [>|│]
       | (?:\[[^\]\s]{1,80}\])?<std(?:out|err|diag)>:
@@ -36,15 +39,17 @@ _PREFIX = re.compile(
       | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d:\d\d[.,]?\d{0,9}(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s)
       | \[?\d{1,2}:\d\d:\d\d[.,]?\d{0,9}\]?(?=\s)
       | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+[A-Z][a-z]{2}\s+\d{1,2}\s+\d\d:\d\d:\d\d(?:\s[A-Z]{3,4})?\s\d{4}(?=[\s\[<])
+      | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s+\d\d:\d\d:\d\d[.,]?\d{0,9}(?=\s)
+      | 1[5-9]\d{8}\.\d{2,9}(?=\s+\S)
       | \d{1,7}:(?=\s)
     )+""",
     re.VERBOSE,
 )
 
 # What a prefix may begin with.
-_PREFIX_BEGINS = frozenset(" \t\r\f\v[>|│<(0123456789MTWFS\xa0")
-# Bytes that a row has, or a row of words in CSV; without them, a line that is shorter than a heading says nothing.
-_OF_ROWS = np.array([chr(byte) in "0123456789,;" or byte > 127 for byte in range(256)])
+_PREFIX_BEGINS = frozenset(" \t\r\f\v[>|│<(0123456789MTWFSJAOND\xa0")
+# Characters that a row has, or a row of words in CSV; without them, a line that is shorter than a heading says nothing.
+_OF_ROWS = np.array([chr(byte) in "0123456789,;?" or byte > 127 for byte in range(256)])
 _SHORTEST = len("#Size")
 
 # Whatever stands before one of these is a label: of a host (pdsh), a pod, a service, a level of importance.
@@ -121,25 +126,55 @@ def _decode(name: str, content: object) -> tuple[str, str]:
 
 
 class Lines(list[str]):
-    """Lines of a log. `text` is all of them; `telling` has a byte each, 0 for one that no reader need look at."""
+    """Lines of a log, split at line feeds alone, so that numbers are those of an editor; what is too long is cut.
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        super().__init__(lines)
-        self.text = "\n".join(self)
-        codes = np.frombuffer(f"{self.text}\n".encode(errors="replace"), dtype=np.uint8)
-        ends = np.flatnonzero(codes == ord("\n"))
-        begins = np.append(0, ends[:-1] + 1)
-        self.telling = (np.logical_or.reduceat(_OF_ROWS[codes], begins) | (ends - begins >= _SHORTEST)).tobytes()
+    `text` is all of them, and `ends` where each ends in it; `telling` has a byte each, 0 for one that no reader need
+    look at. `readers` share the patience for lines that have to be looked at one by one.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text.split("\n"))
+        self.readers = 1
+        self.text = text
+        codes, self.ends, lengths = _measured(text)
+        if lengths.max() > _LONGEST:
+            self[:] = [line[:_LONGEST] for line in self]
+            self.text = "\n".join(self)
+            codes, self.ends, lengths = _measured(self.text)
+        self.telling = (np.logical_or.reduceat(_OF_ROWS[codes], self.ends - lengths) | (lengths >= _SHORTEST)).tobytes()
+
+    def numbers(self, places: Iterable[int]) -> list[int]:
+        """Return the numbers of the lines, from 1, in which places of the text are."""
+        found: list[int] = (np.searchsorted(self.ends, np.fromiter(places, dtype=np.int64)) + 1).tolist()
+        return found
+
+    def without(self, numbers: NDArray[np.int64]) -> Lines:
+        """Return the same lines, of which some no longer tell anything."""
+        left = copy(self)
+        telling = np.frombuffer(self.telling, dtype=np.uint8).copy()
+        telling[numbers - 1] = 0
+        left.telling = telling.tobytes()
+        return left
+
+
+def _measured(text: str) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """Return a byte for each character of a text and its last line feed, where each line ends, and how long it is."""
+    # What is not in Latin-1 becomes a question mark.
+    codes = np.frombuffer(f"{text}\n".encode("latin-1", errors="replace"), dtype=np.uint8)
+    ends = np.flatnonzero(codes == ord("\n"))
+    return codes, ends, np.diff(ends, prepend=-1) - 1
 
 
 def to_lines(text: str) -> Lines:
-    """Split at line feeds alone, so that numbers are those of an editor; cut what is too long to be a row."""
+    """Return the lines of a text, without what terminals and hosts add."""
+    if "\r" in text and "\n" not in text.rstrip("\n"):  # no line feeds: line ends of old Macs
+        text = text.replace("\r", "\n")
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
-    lines = [line if len(line) <= _LONGEST else line[:_LONGEST] for line in text.split("\n")]
     if labels := tuple(_labels(text)):
-        lines = [_without(line, labels) for line in lines]
-    return Lines(lines)
+        shortest = min(map(len, labels))
+        text = "\n".join([_without(line, labels) if len(line) > shortest else line for line in text.split("\n")])
+    return Lines(text)
 
 
 def _labels(text: str) -> set[str]:

@@ -205,7 +205,9 @@ def test_names_in_any_order() -> None:
     several = Choice(frozenset({"ring", "bruck"}), ("ring", "bruck", "linear"))
     assert several.judge({"bruck", "ring"})
     assert several.judge(["ring", "bruck", "ring"])
-    assert "1 more" in several.judge("ring").why
+    assert several.judge("ring").why == "Right as far as it goes, but 1 more belongs to it."
+    assert several.judge([" Ring", "BRUCK"]).right is False
+    assert several.judge([" Ring", "Bruck "])
     assert "Did you mean 'bruck'" in several.judge(["ring", "bruk"]).why
     assert several.judge(3).right is False
     one = Choice("ring", ("ring", "bruck"))

@@ -34,12 +34,26 @@ class Choice:
         if names is None:
             what = "One name" if isinstance(self.truth, str) else "A list of names"
             return Verdict(False, f"{what} out of {', '.join(self.among)} is asked for, but {shown(answer)} was given.")
+        spelled = {_folded(name): name for name in self.among}
         try:
-            given = {choose("answer", name, self.among) for name in names}
+            given = {choose("answer", spelled.get(_folded(name), name), self.among) for name in names}
         except OrreryError as error:
-            return Verdict(False, str(error))
+            return Verdict(False, _sentence(error))
         if given == asked:
             return Verdict(True)
-        if len(asked) > 1 and given < asked:
-            return Verdict(False, f"These belong to it, but {len(asked) - len(given)} more do.")
+        if given < asked:
+            missing = len(asked) - len(given)
+            so_far = "Right as far as it goes, but " if given else ""
+            return Verdict(False, f"{so_far}{missing} more {'belongs' if missing == 1 else 'belong'} to it.")
         return Verdict(False)
+
+
+def _folded(name: Any) -> str:
+    """Return a name without spaces, underscores and a capital at its head: people write them one way or the other."""
+    text = "".join(str(name).replace("_", " ").split())
+    return text[:1].lower() + text[1:]
+
+
+def _sentence(error: OrreryError) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]

@@ -63,7 +63,7 @@ class Number:
         if isinstance(answer, bool) or answer is None:
             return None
         if self.unit != "1":
-            return to_si(answer, self.unit, "the answer")
+            return to_si(answer, self.unit, "The answer")
         if hasattr(answer, "magnitude") or not isinstance(answer, Real) or not is_finite(answer):
             return None
         return float(answer)

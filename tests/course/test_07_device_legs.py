@@ -78,7 +78,7 @@ def test_where_staging_wins() -> None:
         (["64 KiB", "96 KiB", "1 MiB"], "two of 5 us"),
         ("1 MiB", "96 KiB are above"),
         (["16 KiB", "64 KiB"], "n* first"),
-        (["96 kB", "1 MiB"], "unknown answer '96 kB'"),
+        (["96 kB", "1 MiB"], "Unknown answer '96 kB'"),
         (8e4, "A list of names"),
     ],
 )

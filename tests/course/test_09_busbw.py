@@ -74,7 +74,7 @@ def test_what_rings_cannot_show() -> None:
         ("150 GB/s", "1 more"),
         ([], "2 more"),
         (["200 GB/s"], "to three others"),
-        (["150 GB", "200 GB/s"], "unknown answer"),
+        (["150 GB", "200 GB/s"], "Unknown answer"),
     ],
 )
 def test_what_they_can(answer: Any, says: str) -> None:

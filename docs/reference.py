@@ -6,13 +6,12 @@ import inspect
 from collections import defaultdict
 from importlib import import_module
 
-import sympy as sp
-
 import orrery_analytic as oa
 from orrery_analytic import errors, plots
 from orrery_analytic.logs import COLUMNS
 from orrery_analytic.machines import MACHINE_KEYS
 from orrery_analytic.symbols import SYMBOLS
+from orrery_analytic.symbols.printing import latex
 
 TITLES = {
     "calls": "Price a call",
@@ -88,10 +87,13 @@ def by_module() -> dict[str, list[str]]:
 
 def _directive(name: str) -> str:
     path, _, attribute = name.rpartition(".")
-    if not inspect.isclass(getattr(import_module(path), attribute)):
+    thing = getattr(import_module(path), attribute)
+    if not inspect.isclass(thing):
         return f".. autofunction:: {name}"
-    inherited = "" if issubclass(getattr(import_module(path), attribute), Exception) else "\n   :members:"
-    return f".. autoclass:: {name}{inherited}"
+    members = "" if issubclass(thing, Exception) else "\n   :members:"
+    if all(base.__module__.startswith("orrery_analytic.") for base in thing.__mro__[:-1]):
+        members += "\n   :inherited-members:"
+    return f".. autoclass:: {name}{members}"
 
 
 def _named(names: list[str]) -> str:
@@ -118,7 +120,7 @@ def pages() -> dict[str, str]:
         f"* [{TITLES.get(module, module)}](api/{module}.md): {_named(names)}" for module, names in modules.items()
     )
     index = f"{API_HEAD}\n{listed}\n\n```{{toctree}}\n:hidden:\n\n{contents}\n```\n"
-    symbols = [(f"${sp.latex(info.symbol)}$", f"`{name}`", info.unit, info.meaning) for name, info in SYMBOLS.items()]
+    symbols = [(f"${latex(info.symbol)}$", f"`{name}`", info.unit, info.meaning) for name, info in SYMBOLS.items()]
     keys = [
         (
             f"`{key}`",

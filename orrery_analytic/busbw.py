@@ -15,7 +15,7 @@ import sympy as sp
 
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, whole
 from orrery_analytic.errors import QuantityError, choose, unknown_name
-from orrery_analytic.units import shown, to_si
+from orrery_analytic.units import in_si, shown, to_si
 
 __all__ = [
     "BLOCKWISE",
@@ -121,7 +121,8 @@ def bus_factor(collective: str, ranks: int | sp.Expr) -> Any:
 
 def _si(name: str, value: object, unit: str, positive: bool) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return a quantity, or an array of numbers in SI, as floats that are finite and not negative."""
-    if isinstance(value, str) or np.ndim(np.asarray(value, dtype=object)) == 0:
+    value = in_si(value, unit, name)
+    if np.ndim(np.asarray(value, dtype=object)) == 0:
         return np.asarray(to_si(value, unit, name, positive=positive))
     try:
         array = np.asarray(value)
@@ -151,9 +152,9 @@ def bus_bandwidth(collective: str, nbytes: Any, seconds: Any, ranks: Any) -> tup
     collective
         "allreduce", "allgather", "bcast" ..., or as NCCL spells it.
     nbytes
-        Bytes as nccl-tests prints them in its column size: the total. A number, an array, or text ("64 MiB").
+        Bytes as nccl-tests prints them in its column size: the total. A number or text ("64 MiB"), or an array of them.
     seconds
-        Time of one operation: a number or an array of numbers above zero, or text ("859.71 us").
+        Time of one operation, above zero: a number or text ("859.71 us"), or an array of them.
     ranks
         P, at least 1. With one rank busbw is 0 where the factor is.
 
@@ -191,7 +192,7 @@ def seconds_at_bus_bandwidth(collective: str, nbytes: Any, busbw: Any, ranks: An
     collective, nbytes, ranks
         As for `bus_bandwidth`.
     busbw
-        Bytes per second, above zero: a number, an array, or text ("117.09 GB/s").
+        Bytes per second, above zero: a number or text ("117.09 GB/s"), or an array of them.
 
     Returns
     -------

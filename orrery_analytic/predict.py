@@ -15,7 +15,7 @@ from orrery_analytic.decisions.fixed import Rules
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.networks import Hockney, Network
 from orrery_analytic.selection.points import Points
-from orrery_analytic.selection.setting import Setting, axis, dimensions
+from orrery_analytic.selection.setting import Setting, axis, dimensions, loaded
 from orrery_analytic.units import shown
 
 if TYPE_CHECKING:
@@ -148,9 +148,10 @@ def predict(
     P : int or 1-D array
         Numbers of ranks. P, n and arrays of `overrides` may be chunked: dask arrays, or xarray.DataArray that hold
         them. Nothing is computed then until it is asked for (see Notes).
-    n : int or 1-D array
-        Bytes, in the convention of the OSU micro-benchmarks: the vector of allreduce, bcast, reduce, scan; one rank's
-        block of allgather, gather, scatter; one pair's block of alltoall; the total of reduce_scatter.
+    n : int, text, or 1-D array
+        Bytes, or sizes with units ("1 MiB", pint quantities), in the convention of the OSU micro-benchmarks: the vector
+        of allreduce, bcast, reduce, scan; one rank's block of allgather, gather, scatter; one pair's block of alltoall;
+        the total of reduce_scatter.
     rules : str, RuleFile or path
         The library whose choice is taken, "openmpi-4.1" or a version such as "5.0.3".
     algorithm : str, optional
@@ -175,7 +176,7 @@ def predict(
     xarray.Dataset
         Dimensions P, n and those of `overrides`. Variables: `seconds` and one for each term, in seconds; `algorithm`,
         what the library takes; `runs`, what then really runs. `seconds` is NaN where that has no formula on the
-        network.
+        network. The attribute `note` says what is done with device buffers, and which options have no effect.
 
     Raises
     ------
@@ -197,14 +198,13 @@ def predict(
     """
     import xarray as xr
 
-    from orrery_analytic.machines import Machine, load_machine
     from orrery_analytic.machines.keys import MACHINE_KEYS
 
     if algorithm is not None:
         choose(
             f"{collective} algorithm", algorithm, list_algorithms(choose("collective", collective, list_collectives()))
         )
-    machine, arrays = _split_overrides(machine if isinstance(machine, Machine) else load_machine(machine), overrides)
+    machine, arrays = _split_overrides(loaded(machine), overrides)
     setting = Setting.of(
         machine, collective, rules=rules, buffers=buffers, network=network, transport=transport, staging=staging,
         itemsize=itemsize, commutative=commutative, library=library, in_place=in_place, rank=rank, pinned=pinned,

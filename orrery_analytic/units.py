@@ -17,7 +17,7 @@ from typing import Any
 
 from orrery_analytic.errors import QuantityError, choose, shown
 
-__all__ = ["UNITS", "is_finite", "readable", "shown", "to_si"]
+__all__ = ["UNITS", "in_si", "is_finite", "readable", "shown", "to_si"]
 
 _TIMES = ("s", "ms", "us", "\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s", "ns", "ps")
 _SIZES = (
@@ -165,6 +165,43 @@ def to_si(value: object, unit: str, name: str, *, positive: bool = False) -> flo
         return _number(value, unit, positive)
     except _RefusedError as refused:
         raise QuantityError(f"{name} = {shown(value)} {refused} Allowed: {_ALLOWED[unit]}.") from None
+
+
+def _may_have_unit(item: Any) -> bool:
+    return isinstance(item, str | list | tuple) or hasattr(item, "magnitude")
+
+
+def in_si(value: Any, unit: str, name: str) -> Any:
+    """Return numbers in SI for text and pint quantities, alone or in lists and arrays; all else as it is.
+
+    What takes a size as a number takes "1 MiB" and ["1 KiB", 4096] by it; it checks the numbers itself.
+
+    Parameters
+    ----------
+    value
+        Anything. Numbers without a unit are in SI already.
+    unit
+        As in `to_si`; of another one, such as "1", no text is a number.
+    name
+        How the message calls the value.
+
+    Raises
+    ------
+    QuantityError
+        For text that is no quantity, and for units of another kind.
+    """
+    if unit not in UNITS:
+        return value
+    quantity = hasattr(value, "magnitude") and hasattr(value, "dimensionality")
+    if isinstance(value, str) or (quantity and not getattr(value.magnitude, "ndim", 0)):
+        number = to_si(value, unit, name)
+        return int(number) if unit == "B" and number.is_integer() else number
+    items = getattr(value, "values", value)  # of a Series or a DataArray
+    if not quantity and getattr(getattr(items, "dtype", None), "kind", "") in ("O", "U") and hasattr(items, "tolist"):
+        items = items.tolist()
+    if not quantity and not (isinstance(items, list | tuple) and any(map(_may_have_unit, items))):
+        return value
+    return [in_si(item, unit, name) for item in items]
 
 
 def readable(value: float, unit: str) -> str:

@@ -144,7 +144,7 @@ def test_message_sizes_of_arrays() -> None:
         (("allreduce", np.nan, 1, 4), "nbytes = nan"),
         (("allreduce", "64 MB/s", 1, 4), "wrong kind of unit"),
         (("allreduce", [1, np.inf], 1, 4), "nbytes = inf"),
-        (("allreduce", ["1", "2"], 1, 4), "numbers in B"),
+        (("allreduce", ["1", "2"], 1, 4), "number without a unit"),
         (("allreduce", True, 1, 4), "nbytes = True"),
         (("allreduce", [[1], [1, 2]], 1, 4), "numbers in B"),
         (("allreduce", 10**400, 1, 4), "not finite"),

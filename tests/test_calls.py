@@ -226,7 +226,9 @@ def test_gpudirect_hands_over_to_staging(size: int, micro: float) -> None:
     for limit in ("symbol", "128 KiB", 131_072):
         cost = p2p_cost(**options, gdr_limit=limit).at(machine)
         assert cost(n=size) == pytest.approx(micro * 1e-6)
-    assert p2p_cost(**options, transport="staged", gdr_limit=8) == p2p_cost(**options, transport="staged")
+    staged = p2p_cost(**options, transport="staged", gdr_limit=8)
+    assert staged.terms == p2p_cost(**options, transport="staged").terms
+    assert "gdr_limit has no effect" in staged.validity
     assert p2p_cost(gdr_limit=8).terms == p2p_cost().terms
 
 
@@ -522,6 +524,14 @@ def test_validity_speaks_of_another_root_where_it_matters() -> None:
         (made("bcast", "binomial", transport="peer"), "transport 'peer' has no effect"),
         (made("bcast", "binomial", buffers="device", transport="peer"), "NVLink or PCIe"),
         (made("allreduce", "ring", buffers="device", transport="peer"), "the transport plays no part"),
+        (made("allreduce", "ring", buffers="device", staging="directed"), "staging 'directed' has no effect"),
+        (
+            made("allreduce", "ring", buffers="device", transport="gdr", staging="directed", pinned=True),
+            "transport 'gdr' and staging 'directed' and pinned have no effect",
+        ),
+        (made("bcast", "binomial", buffers="device", staging="directed"), "staging 'directed' has no effect"),
+        (made("bcast", "binomial", buffers="device", transport="peer", pinned=True), "pinned has no effect"),
+        (made("bcast", "binomial", pinned=True), "pinned has no effect: there are no device buffers"),
         (made("barrier", "tree", buffers="device", transport="peer"), "barrier has no buffers"),
     ],
 )

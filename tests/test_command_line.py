@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -32,7 +33,7 @@ def test_select_says_what_the_library_takes(run):
 
 
 def test_predict_is_predict(run, tmp_path):
-    file = tmp_path / "sub" / "out.csv"
+    file = tmp_path / "out.csv"
     code, out, _ = run(
         "predict", "musica", "allreduce", "-P", "64", "-n", "1MiB", "--set", "bandwidth=21 GB/s", "--algorithm", "ring",
         "--network", "twolevel", "--csv", "--out", file,
@@ -46,7 +47,16 @@ def test_predict_is_predict(run, tmp_path):
     assert float(row[head.index("seconds (s)")]) == pytest.approx(expected.seconds.item())
     code, _, err = run("predict", "musica", "allreduce", "-P", "64", "-n", "1MiB", "--out", file)
     assert code == 2
-    assert "there already" in err
+    assert "there already. Give another path, or --overwrite." in err
+    code, _, err = run("predict", "musica", "allreduce", "-P", "64", "-n", "1MiB", "--out", tmp_path / "no" / "x.csv")
+    assert (code, (tmp_path / "no").exists()) == (2, False)
+    assert "there is no folder" in err
+
+
+def test_a_range_ends_with_its_last_number(run):
+    rows = json.loads(run("select", "allreduce", "-P", "4..20", "-n", "1KiB..4KiB,3", "--json")[1])
+    assert sorted({row["P"] for row in rows}) == [4, 8, 16, 20]
+    assert sorted({row["n"] for row in rows}) == [3, 1024, 2048, 4096]
 
 
 def test_read_and_fit_take_logs(run, tmp_path):
@@ -108,7 +118,7 @@ def test_crossover_says_from_which_byte_on(run):
     assert "machine file musica.toml, sha256" in text
     assert "what if bandwidth = 5 GB/s" in run(*asked, "--set", "bandwidth=5 GB/s")[1]
     assert run(*asked, "--network", "twolevel", "--csv")[1] != run(*asked, "--csv")[1]
-    assert run(*asked, "--buffers", "device")[0] == 0
+    assert "allreduce, device buffers, openmpi-4.1, Hockney" in run(*asked, "--buffers", "device")[1].splitlines()[0]
 
 
 def test_what_never_crosses_has_no_border(run):
@@ -127,6 +137,12 @@ def test_what_never_crosses_has_no_border(run):
         (("crossover", "musica", "allreduce", "ring", "rabenseifner", "-P", "0"), "P = 0"),
         (("select", "allreduc", "-P", "4", "-n", "8"), "Did you mean 'allreduce'"),
         (("select", "allreduce", "-P", "4x", "-n", "8"), "whole numbers such as"),
+        (("select", "allreduce", "-P", "4", "-n", "-8"), "or sizes such as 1MiB, but '-8'"),
+        (("select", "allreduce", "-P", "4", "-n", "1Mi"), "Did you mean 'MiB'"),
+        (("derive", "allreduce", "nonoverlapping"), "--parts reduce:rabenseifner,bcast:"),
+        (("draw", "musica", "allreduce", "-P", "1", "-n", "8"), "on one rank"),
+        (("draw", "musica", "allreduce", "-P", "4", "-n", "8", "--out", "no-such-folder/x"), "there is no folder"),
+        (("tune", "musica", "bcast", "-P", "4", "--rules-out", "no-such-folder/x"), "there is no folder"),
         (("select", "allreduce", "-P", "16..4", "-n", "8"), "a range goes up"),
         (("select", "allreduce", "-P", "0..4", "-n", "8"), "a range goes up"),
         (("select", "allreduce", "-P", "4", "-n", "8 parsec"), "n = "),
@@ -161,3 +177,23 @@ def test_the_module_runs_and_has_no_traceback():
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'binomial'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+VERBS = ["select", "predict", "read", "fit", "tune", "draw", "derive", "crossover", "export"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_tells_all_of_its_arguments(verb, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([verb, "--help"])
+    assert left.value.code == 0
+    usage, _, arguments = capsys.readouterr().out.partition("\n\n")
+    for name in set(re.findall(r"(?<=[ \[])--?[a-zA-Z][a-z-]*", usage)) - {"-m"}:
+        told = re.search(rf"^  (?:-h, )?{name}\b[^\n]*(?: {{2,}}|\n {{6,}})\S", arguments, re.MULTILINE)
+        assert told or (name == "-h" and "-h, --help" in arguments), name
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert oa.__version__ in capsys.readouterr().out

@@ -25,8 +25,9 @@ from orrery_analytic import (
     p2p_cost,
 )
 from orrery_analytic.algebra.crossings.crossover import crossover
+from orrery_analytic.algebra.exact.arguments import numbers_for
 from orrery_analytic.algebra.exact.lines import Lines, signs
-from orrery_analytic.algebra.exact.values import exact_value, numbers_for
+from orrery_analytic.algebra.exact.values import exact_value
 from orrery_analytic.collectives.registry import beyond_openmpi
 from orrery_analytic.symbols import P, alpha, beta, gamma, log2_ceil, log2_floor, n
 
@@ -143,6 +144,7 @@ def test_numbers_are_exact_decimals_and_a_tie_is_equal() -> None:
     assert crossing.intervals(alpha=2e-6, beta=1e-9) == ((1, 1999, "a"), (2000, 2000, "equal"), (2001, math.inf, "b"))
     assert crossing(alpha=2e-6, beta=1e-9) == (2000.0,)
     assert crossing.intervals(alpha=2e-6, beta=1e-9, first=1990, last=1995) == ((1990, 1995, "a"),)
+    assert crossing.intervals(alpha=2e-6, beta=1e-9, first="2 kB", last="1 MiB")[-1] == (2001, 2**20, "b")
 
 
 @pytest.mark.parametrize(
@@ -220,6 +222,9 @@ def test_a_rate_is_looked_for_as_one_over_a_time() -> None:
     assert rate == pytest.approx(1_000_000 / 5e-6)
     assert [s.cheaper for s in crossing.intervals(numbers, n=0)] == ["b", "a"]
     assert crossing.cheaper.startswith("a above, b below if")
+    assert crossing.intervals(numbers, n=0, last="1 MB/s") == ((0.0, 1e6, "b"),)
+    with pytest.raises(OrreryError, match="a rate of 0"):
+        crossing.intervals(numbers, n=0, last=0)
 
 
 def test_maxima_give_one_case_for_each_branch() -> None:
@@ -266,7 +271,7 @@ def test_wrong_arguments_are_refused(arguments: tuple[object, object, object], m
     [
         ({"P": 8, "alpha": -1}, "alpha must be one finite"),
         ({"P": 8, "alpha": math.nan}, "alpha must be one finite"),
-        ({"P": 8, "alpha": "2 us"}, "alpha must be one finite"),
+        ({"P": 8, "alpha": "2 GB"}, "alpha = '2 GB' has the wrong kind of unit"),
         ({"P": 8, "alpha": True}, "alpha must be one finite"),
         ({"P": 8, "alpha": 10**400}, "alpha must be one finite"),
         ({"P": 8, "beta": [1, 2]}, "beta must be one finite"),

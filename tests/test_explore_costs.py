@@ -26,7 +26,7 @@ def test_curves_words_and_sliders_are_those_of_the_costs() -> None:
     machine = oa.load_machine("musica").parameters
     assert tuple(explorer.sliders) == ("n", "alpha", "beta", "alpha_d2h", "beta_d2h", "alpha_h2d", "beta_h2d")
     assert explorer.values == {name: machine.get(name, 2**20) for name in explorer.sliders}
-    for line, cost in zip(explorer._lines, TWO.values(), strict=True):
+    for (line,), cost in zip(explorer._curves.lines, TWO.values(), strict=True):
         x, y = line.get_data()
         np.testing.assert_allclose(y, cost.at(machine)(n=x))
         assert (x[0], x[-1]) == (1, 2**30)
@@ -36,7 +36,7 @@ def test_curves_words_and_sliders_are_those_of_the_costs() -> None:
     )
     assert "(24.7 GB/s)" in explorer._told["beta"].value
     assert "time a byte on the wire between nodes" in explorer._told["beta"].value
-    assert explorer.code == "oa.explore_costs(costs, 'musica', n=1048576)"
+    assert explorer.code == 'oa.explore_costs(costs, "musica", n=1048576)'
     assert "application/vnd.jupyter.widget-view+json" in (bundle := explorer._repr_mimebundle_())
     assert base64.b64decode(bundle["image/png"]) == explorer.image.value
 
@@ -46,15 +46,15 @@ def test_sliders_move_the_curves_and_one_button_puts_all_back() -> None:
     before, picture, told = explorer.values, explorer.image.value, words(explorer)
     explorer.sliders["n"].value = 2**10
     assert words(explorer).startswith("n = 1 KiB")
-    assert list(explorer._cursor.get_xdata()) == [2**10, 2**10]
+    assert list(explorer._curves.cursor.get_xdata()) == [2**10, 2**10]
     explorer.sliders["alpha"].value = explorer.sliders["alpha"].options[-1][1]
-    assert explorer._dots.get_ydata()[0] == pytest.approx(
+    assert explorer._curves.dots.get_ydata()[0] == pytest.approx(
         TWO["one"](**{k: explorer.values[k] for k in ("n", "alpha", "beta")})
     )
     explorer.machine.value = "leonardo"
     assert explorer.values["beta"] == pytest.approx(1 / 12.8e9)
     assert explorer.values["n"] == 2**10
-    assert "'leonardo'" in explorer.code
+    assert '"leonardo"' in explorer.code
     explorer.again.click()
     assert explorer.values == before
     assert words(explorer) == told
@@ -70,6 +70,45 @@ def test_what_stays_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before = explorer.image.value
     explorer.sliders["n"].value = 2**20
     assert explorer.image.value != before
+
+
+def test_two_machines_stand_beside_each_other_and_the_sliders_move_the_first() -> None:
+    explorer = oa.explore_costs(TWO, ("musica", "leonardo"), n="1 MiB")
+    leonardo = oa.load_machine("leonardo").parameters
+    x, y = explorer._curves.lines[1][1].get_data()
+    np.testing.assert_allclose(y, TWO["staged"].at(leonardo)(n=x))
+    explorer.sliders["alpha"].value = explorer.sliders["alpha"].options[0][1]
+    np.testing.assert_array_equal(explorer._curves.lines[1][1].get_ydata(), y)
+    one = 1e6 * TWO["one"].at(leonardo)(n=2**20)
+    assert f"{one:.1f} us (2.03 times)" in words(explorer)
+    assert words(explorer).startswith("n = 1 MiB musica leonardo one")
+    assert 'oa.explore_costs(costs, ("musica", "leonardo"), ' in explorer.code
+    again = oa.explore_costs(TWO, ("musica", "leonardo"), n=2**20, alpha=explorer.values["alpha"])
+    assert again.code == explorer.code
+    assert words(again) == words(explorer)
+    explorer.beside.value = "musica"  # as its file has it, beside the moved one
+    assert words(explorer).startswith("n = 1 MiB musica, moved musica one")
+    twice = oa.explore_costs(TWO, ("musica", "musica")).code
+    assert twice == 'oa.explore_costs(costs, ("musica", "musica"))'
+    explorer.beside.value = "nothing"
+    assert [len(pair) for pair in explorer._curves.lines] == [1, 1]
+
+
+def test_what_is_shown_can_be_saved() -> None:
+    explorer = oa.explore_costs(TWO, ("musica", "leonardo"), n="1 MiB")
+    found = {}
+    for kind, button in explorer.buttons.items():
+        button.click()
+        found[kind] = base64.b64decode(explorer.saved.value.partition("base64,")[2].partition('"')[0])
+    assert found["PDF"].startswith(b"%PDF")
+    assert found["PNG"].startswith(b"\x89PNG")
+    heads, *rows = (line.split(",") for line in found["CSV"].decode().splitlines())
+    assert heads == ["n (B)", *(f"{name} on {m} (s)" for m in ("musica", "leonardo") for name in TWO)]
+    number = {int(row[0]): [float(x) for x in row[1:]] for row in rows}
+    assert number[2**20] == pytest.approx([c.at(m)(n=2**20) for m in ("musica", "leonardo") for c in TWO.values()])
+    assert found["LaTeX"].count(rb"\begin{align*}") == 2
+    assert explorer.text.value == found["code"].decode()
+    assert explorer.code in explorer.text.value
 
 
 def test_over_ranks_counts_and_other_symbols() -> None:
@@ -88,7 +127,7 @@ def test_over_ranks_counts_and_other_symbols() -> None:
     assert beta.values["alpha"] == pytest.approx(3e-6)
     assert beta._x[0] < 1 / 24.7e9 < beta._x[-1]
     assert "beta = 40.5 ps/B" in words(beta)
-    assert beta.code == "oa.explore_costs(costs, 'musica', axis=\"beta\", alpha=3e-06)"
+    assert beta.code == 'oa.explore_costs(costs, "musica", axis="beta", alpha=3e-06)'
 
 
 def test_symbols_of_ones_own_labels_of_any_kind_and_times_of_zero() -> None:

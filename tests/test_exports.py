@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import orrery_analytic as oa
+from orrery_analytic import symbols
+from orrery_analytic.algebra.derivations.layout import width, write
 from orrery_analytic.errors import OrreryError, QuantityError, UnknownNameError
 from orrery_analytic.exports import (
     crossover_statement,
@@ -19,6 +22,7 @@ from orrery_analytic.exports import (
     save_figure,
 )
 from orrery_analytic.exports import paper as paper_module
+from orrery_analytic.exports.formula import letters_of
 from orrery_analytic.plots import figure
 
 P = [4, 16, 64, 256, 1024]
@@ -140,6 +144,8 @@ def test_texts_for_pgf_are_escaped_and_put_back():
         ({"algorithms": ["rign"]}, UnknownNameError, "Did you mean 'ring'"),
         ({"algorithm": "ring"}, QuantityError, "algorithms="),
         ({"n": [1, 2]}, QuantityError, "one axis"),
+        ({"n": 0}, QuantityError, "logarithmic axis"),
+        ({"P": 1}, QuantityError, "on one rank a collective costs 0"),
         ({"column": "singel"}, UnknownNameError, "Did you mean 'single'"),
         ({"column": float("nan")}, QuantityError, "inches"),
         ({"column": True}, QuantityError, "inches"),
@@ -151,7 +157,8 @@ def test_texts_for_pgf_are_escaped_and_put_back():
     ],
 )
 def test_errors_teach(change, error, told, tmp_path):
-    call = {"machine": "musica", "collective": "allreduce", "P": [4, 8], "n": 2**20, "folder": tmp_path} | change
+    call = {"machine": "musica", "collective": "allreduce", "P": [4, 8], "n": 2**20, "folder": tmp_path / "a" / "b"}
+    call |= change
     with pytest.raises(error, match=told) as raised:
         oa.export(**call)
     assert isinstance(raised.value, OrreryError)
@@ -254,3 +261,52 @@ def test_errors_of_a_statement_teach(change, error, told):
         call["crossing"] = oa.crossover(crossing().a, crossing().b, "P")
     with pytest.raises(error, match=told):
         crossover_statement(**call)
+
+
+def test_a_folder_that_was_made_in_vain_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "write_bytes", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(QuantityError, match="No space left"):
+        save_figure(paper_axes(), tmp_path / "a" / "b" / "figure")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_single_point_is_drawn_as_a_marker_amid_the_axis():
+    axes = paper_curves("musica", "allreduce", 64, "1 MiB", ["ring", "rabenseifner"])
+    low, high = axes.get_xlim()
+    assert low < 2**20 < high
+    assert all(line.get_marker() not in ("None", None, "") for line in axes.get_lines())
+    assert {line.get_markevery() for line in axes.get_lines()} == {None}
+
+
+def test_one_rank_and_one_byte_are_one():
+    found = crossing()
+    assert "On 1~rank both cost the same" in crossover_statement(found, ("a", "b"), "musica", 1)
+    small = oa.crossover(oa.Cost({"bandwidth": 2 * symbols.n}), oa.Cost({"bandwidth": symbols.n, "call": 1.5}), "n")
+    assert "a is cheaper for 1~byte and" in crossover_statement(small, ("a", "b"), "musica", 2)
+
+
+@pytest.mark.parametrize("algorithm", ["recursive_doubling", "rabenseifner", "ring"])
+@pytest.mark.parametrize("network", [oa.Hockney(), oa.LogGP()])
+def test_a_formula_keeps_to_its_column_and_stays_itself(algorithm, network):
+    cost = oa.collective_cost("allreduce", algorithm, network, buffers="device")
+    for column in ("single", "double"):
+        rows = formula_latex(cost, algorithm, column).removeprefix("\\begin{align*}").removesuffix("\\end{align*}")
+        assert width(f"\\begin{{aligned}}{rows}\\end{{aligned}}") <= letters_of(column) + 1
+    written = write(cost.terms, cost.total, line=letters_of("single"))
+    whole, total = (e.subs({symbols.P: 12}) for e in (written.spelled_out(written.total), cost.total))
+    assert sp.expand(whole - total) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: formula_latex(None), "a Cost is allowed"),
+        (lambda: formula_latex(oa.p2p_cost(), 3), "name is text"),
+        (lambda: formula_latex(oa.p2p_cost(), "", 10**400), "inches"),
+        (lambda: paper_curves("musica", "bcast", 8, [8, 16], [["chain"]]), "unknown bcast algorithm"),
+        (lambda: crossover_statement(crossing(), ("a", "b"), "musica", 8, about=3), "about is text"),
+    ],
+)
+def test_what_is_no_formula_or_text_is_refused(call, told):
+    with pytest.raises(OrreryError, match=told):
+        call()

@@ -234,7 +234,7 @@ def test_too_many_ranks_and_wrong_ways_are_told() -> None:
     with pytest.raises(QuantityError, match="made of others"):
         _ = Jacobi(allreduce="nonoverlapping").phases
     with pytest.raises(QuantityError, match="has no formula"):
-        _ = Jacobi(allreduce="basic_linear", network=TwoLevel(4)).phases
+        _ = Jacobi(allreduce="bine_recursive_doubling", network=TwoLevel(4)).phases
     with pytest.raises(UnknownNameError, match="Did you mean 'balanced'"):
         Jacobi(rows="balance")
     assert set(ROWS) == {"balanced", "last", "even"}

@@ -461,6 +461,24 @@ def test_value_without_its_table(tmp_path: Path) -> None:
     assert "key 'latency' = '1.9 us' is refused. Allowed: a table with value, origin, reference" in message
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "after"),
+    [
+        ('value = "1.9 us"', "value = 3", "value = 3"),
+        ('value = "1.9 us"', 'value = "1.9 us"\nvalu = 3', "valu = 3"),
+        ("[latency]", "[latencies]", "[latencies]"),
+        ("[latency]", "[[latency]]", "[[latency]]"),
+        ("[bandwidth]", "[latency.more]\nx = 1\n[bandwidth]", "[latency.more]"),
+        ("[bandwidth]", "[bandwidths]\n", "[bandwidths]"),
+        ('name = "musica"', "name = 3", "name = 3"),
+    ],
+)
+def test_what_is_wrong_has_its_line(tmp_path: Path, old: str, new: str, after: str) -> None:
+    text = MUSICA.replace(old, new, 1)
+    line = text[: text.index(after)].count("\n") + 1
+    assert f"line {line}: " in refused(tmp_path, text)
+
+
 def test_every_problem_is_named_and_many_are_counted(tmp_path: Path) -> None:
     two = with_value(with_value(MUSICA, "latency", "1"), "bandwidth", "2")
     message = refused(tmp_path, two)

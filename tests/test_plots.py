@@ -18,7 +18,7 @@ import orrery_analytic as oa
 from orrery_analytic import plots
 from orrery_analytic.cost import TERM_NAMES
 from orrery_analytic.errors import QuantityError
-from orrery_analytic.plots import choices, style
+from orrery_analytic.plots import regions, style
 
 SIZES = 2 ** np.arange(2, 31)
 RANKS = 2 ** np.arange(1, 13)
@@ -143,7 +143,7 @@ def test_an_algorithm_looks_the_same_in_every_figure() -> None:
 
 @pytest.mark.parametrize("collective", oa.list_collectives())
 def test_regions_of_a_map_differ_from_each_other(collective: str) -> None:
-    looks = choices._looks(oa.list_algorithms(collective))
+    looks = regions.looks_of(oa.list_algorithms(collective))
     assert len({look["facecolor"] for look in looks}) == len({look["hatch"] for look in looks}) == len(looks)
 
 

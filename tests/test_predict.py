@@ -1,9 +1,11 @@
 """From a machine to labelled numbers."""
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import orrery_analytic as oa
 from orrery_analytic.errors import QuantityError, UnknownNameError
@@ -158,7 +160,7 @@ def test_a_composed_algorithm_at_one_p_is_piecewise_in_n(collective, algorithm):
 def test_allgatherv_and_alltoallv_cost_as_their_twins():
     for collective, name, other, twin in (
         ("allgatherv", "bruck", "allgather", "bruck"),
-        ("alltoallv", "basic_linear", "alltoall", "linear"),
+        ("alltoallv", "pairwise", "alltoall", "pairwise"),
     ):
         assert oa.collective_cost(collective, name).terms == oa.collective_cost(other, twin).terms
         assert not np.isnan(oa.predict("example", collective, [2, 7, 64, 600], SIZES).seconds.values).any()
@@ -169,3 +171,65 @@ def test_allgatherv_and_alltoallv_cost_as_their_twins():
 def test_every_value_of_an_override_is_checked_as_the_first():
     with pytest.raises(QuantityError, match="bandwidth = 0 must be more than zero"):
         oa.predict("example", "bcast", 4, 8, bandwidth=["1 GB/s", 0])
+
+
+def test_sizes_with_units_are_taken_wherever_n_is():
+    ring = oa.collective_cost("allreduce", "ring")
+    doubling = oa.collective_cost("allreduce", "recursive_doubling")
+    text, numbers = ["64 KiB", 4096], [65536, 4096]
+    for f in (oa.predict, oa.best, oa.regret):
+        assert f("example", "allreduce", 8, text).identical(f("example", "allreduce", 8, numbers)), f
+    for ask in (
+        lambda n: oa.select("allreduce", 8, n).name,
+        lambda n: oa.elasticity(ring).at("example", P=8, n=n),
+        lambda n: oa.half_performance(ring).ranks("example", n=n),
+        lambda n: oa.dominant_term(ring).at("example", P=8, n=n),
+        lambda n: oa.distance_to_bound(ring, "allreduce", "example", P=8, n=n),
+        lambda n: oa.invert(ring, doubling, "latency", "example", P=8, n=n).wins,
+        lambda n: oa.crossover(ring, doubling, "alpha").intervals("example", P=8, n=n),
+        lambda n: oa.selected_cost("allreduce", P=8).at("example", n=n).total,
+    ):
+        assert ask("64 KiB") == ask(65536)
+        for wrong in ("1 Mi", "1 GB/s"):
+            with pytest.raises(QuantityError, match=f"^n = '{wrong}'"):
+                ask(wrong)
+    assert oa.tune("example", "bcast", P=[4], n=text).report() == oa.tune("example", "bcast", P=[4], n=numbers).report()
+    assert oa.choice_map("example", "bcast", [4, 8], text).data.n.values.tolist() == sorted(numbers)
+    assert oa.best("example", "bcast", 8, 2**20, ["pipeline"], segment_bytes=["64 KiB"]).segment_bytes.item() == 65536
+    with pytest.raises(QuantityError, match="P must be a number"):
+        oa.predict("example", "allreduce", "8", 8)
+
+
+def test_what_options_change_nothing_is_said():
+    def note(collective, **options):
+        return oa.predict("example", collective, 4, 8, **options).attrs.get("note", "")
+
+    assert note("allreduce") == ""
+    assert "the library copies" in note("allreduce", buffers="device")
+    assert "staging 'directed' has no effect" in note("allreduce", buffers="device", staging="directed")
+    assert "transport 'gdr' has no effect" in note("bcast", transport="gdr")
+    assert "no effect" not in note("bcast", buffers="device", transport="staged", staging="directed")
+    assert "no effect" in oa.regret("example", "allreduce", 4, 8, buffers="device", transport="peer").attrs["note"]
+
+
+@pytest.mark.parametrize("whole", [64, 64.0, np.int32(64), Fraction(64), sp.Integer(64), [Fraction(64)]])
+def test_whole_numbers_of_any_kind_count(whole):
+    assert oa.predict("example", "bcast", whole, whole).seconds.identical(
+        oa.predict("example", "bcast", [64], [64]).seconds
+    )
+
+
+def test_arrays_of_no_dimension_are_numbers_or_refused():
+    four = np.array(4)
+    options = {"buffers": "device", "gdr_limit": four}
+    assert oa.predict("example", "bcast", four, four, **options).equals(
+        oa.predict("example", "bcast", [4], [4], buffers="device", gdr_limit=4)
+    )
+    with pytest.raises(QuantityError, match="candidates must be a sequence"):
+        oa.best("example", "bcast", 4, 4, candidates=four)
+
+
+@pytest.mark.parametrize("verb", [oa.predict, oa.best, oa.regret])
+def test_machine_and_collective_in_the_wrong_order_are_told_apart(verb):
+    with pytest.raises(UnknownNameError, match="'allreduce' is a collective, which comes second"):
+        verb("allreduce", "musica", 8, 8)

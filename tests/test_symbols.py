@@ -1,5 +1,8 @@
 """Exact integer logarithms, and one description for every symbol."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -8,7 +11,8 @@ from hypothesis import strategies as st
 
 import orrery_analytic as oa
 from orrery_analytic.errors import QuantityError, UnknownNameError
-from orrery_analytic.symbols import SYMBOLS, P, band_symbols, log2_ceil, log2_floor, log_floor, max_popcount
+from orrery_analytic.symbols import COPIES, SYMBOLS, P, band_symbols, log2_ceil, log2_floor, log_floor, max_popcount
+from orrery_analytic.symbols.printing import latex
 
 EDGES = sorted({2**k + d for k in range(1, 63) for d in (-1, 0, 1) if 2**k + d <= 2**62} | {1})
 
@@ -90,3 +94,27 @@ def test_bands_have_symbols_of_their_own():
 def test_an_unknown_symbol_names_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'alpha'"):
         oa.describe("alhpa")
+
+
+SYMPY_GUESSES = r"\\(?:hat|bar|vec|dot|ddot|tilde|check|acute|grave|breve|mathring|prime|mathbf|mathcal)\b"
+
+
+def test_names_are_printed_as_they_stand_and_words_upright():
+    bands = [symbol for copy in COPIES for row in band_symbols(copy, 2) for symbol in row if symbol is not None]
+    for symbol in [*(info.symbol for info in SYMBOLS.values()), *bands]:
+        text = latex(symbol)
+        assert not re.search(SYMPY_GUESSES, text), text
+        words = re.sub(r"\\(?:mathrm|operatorname)\{[^}]*\}", "", text).replace("\\", " ").split("_")
+        assert all(len(word.strip("{}")) <= 1 for word in words[1:]), text
+    assert latex(SYMBOLS["nccheck"].symbol) == r"\operatorname{nccheck}"
+    assert latex(SYMBOLS["alpha_pinned_d2h"].symbol) == r"\alpha_{\mathrm{pinned,d2h}}"
+    assert latex(band_symbols("d2h", 2)[0][2]) == r"s_{\mathrm{d2h,1}}"
+    assert latex(SYMBOLS["n_s"].symbol ** 2) == "n_{s}^{2}"
+    assert latex(sp.Symbol("beta2") + sp.Symbol("Gamma")) == r"\Gamma + \beta_{2}"
+    assert latex(sp.Symbol("x_hat")) == r"x_{\mathrm{hat}}"
+
+
+def test_no_module_lets_sympy_guess():
+    package = Path(oa.__file__).parent
+    guessing = re.compile(r"\bsp\.latex\b|sympy import latex")
+    assert [file.name for file in package.rglob("*.py") if guessing.search(file.read_text())] == []

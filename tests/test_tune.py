@@ -270,7 +270,7 @@ def test_a_machine_without_numbers_is_refused(tmp_path):
         {"collectives": "alreduce"}, {"collectives": []}, {"collectives": 3}, {"collectives": [None]}, {"P": 1},
         {"P": [2, 2.5]}, {"P": []}, {"P": "8"}, {"P": [[2, 4]]}, {"P": 2**40}, {"P": range(2, 300)},
         {"n": 0}, {"n": [np.nan]},
-        {"n": "1 MiB"}, {"bound": 0.99}, {"bound": np.nan}, {"bound": np.inf}, {"bound": "2"}, {"bound": True},
+        {"n": "1 Mi"}, {"bound": 0.99}, {"bound": np.nan}, {"bound": np.inf}, {"bound": "2"}, {"bound": True},
         {"bound": None},
         {"candidates": ["ring"]}, {"candidates": {"bcast": ["chain"]}}, {"candidates": {"allreduce": ["rings"]}},
         {"candidates": {"allreduce": "ring"}}, {"candidates": {"allreduce": []}}, {"library": "6.0"}, {"library": 4},

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orrery_analytic import units
 from orrery_analytic.errors import OrreryError, QuantityError, UnknownNameError
-from orrery_analytic.units import UNITS, readable, to_si
+from orrery_analytic.units import UNITS, in_si, readable, to_si
 
 OTHER_REGISTRY = pint.UnitRegistry()
 
@@ -194,3 +194,45 @@ def test_readable_text_reads_back_to_three_digits(unit: str, value: float) -> No
 def test_pint_waits_until_it_is_needed() -> None:
     code = "import sys, orrery_analytic.units as u; u.readable(1e-6, 's'); assert 'pint' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+MIB = pint.UnitRegistry().Quantity(1, "MiB")
+
+
+@pytest.mark.parametrize(
+    ("given_", "found"),
+    [
+        ("1 MiB", 2**20),
+        (["1 KiB", 64, "2 kB"], [1024, 64, 2000]),
+        (("1 B",), [1]),
+        (MIB, 2**20),
+        ([MIB, 3], [2**20, 3]),
+        (np.array([1, 2]) * MIB, [2**20, 2**21]),
+        (np.array(1) * MIB, 2**20),
+        (np.array(["1 KiB", "2 KiB"]), [1024, 2048]),
+        ("1.5 B", 1.5),
+    ],
+)
+def test_texts_and_quantities_are_taken_among_numbers(given_, found):
+    assert in_si(given_, "B", "n") == found
+    assert in_si("2.1 us", "s", "alpha") == 2.1e-6
+
+
+@pytest.mark.parametrize("other", [7, 7.5, [1, 2], np.arange(3), None, True, b"1 MiB", {"1 MiB"}, {}, range(3)])
+def test_all_else_is_left_to_whoever_checks_numbers(other):
+    assert in_si(other, "B", "n") is other
+    assert in_si("1 MiB", "1", "x") == "1 MiB"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("1 Mi", "Did you mean 'MiB'"),
+        ("1 GB/s", "wrong kind of unit"),
+        ("64", "without a unit"),
+        (["1 s"], "wrong kind"),
+    ],
+)
+def test_a_wrong_unit_is_told_with_the_name(wrong, told):
+    with pytest.raises(QuantityError, match=f"^n = .*{told}"):
+        in_si(wrong, "B", "n")

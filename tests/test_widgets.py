@@ -169,6 +169,15 @@ def shown_sliders(explorer: Explorer) -> list[str]:
     return [slider.description for slider in explorer.controls.parameters.rows.children]
 
 
+def test_a_number_that_is_zero_is_offered_times_of_its_unit() -> None:
+    zero = oa.load_machine("leonardo").replace(overhead=0)
+    sliders = oa.explore(zero, "allgather", buffers="device").controls.parameters.sliders
+    texts = {name: [text for text, _ in sliders[name].options] for name in ("gdr gap per byte", "overhead")}
+    assert {name: (own[0], own[-1]) for name, own in texts.items()} == {
+        "gdr gap per byte": ("0 s/B", "10 ns/B"), "overhead": ("0 s", "100 us"),
+    }  # fmt: skip
+
+
 def test_only_the_numbers_in_the_formulas_have_sliders(explorer: Explorer) -> None:
     controls = explorer.controls
     assert shown_sliders(explorer) == ["latency", "bandwidth", "reduction rate"]

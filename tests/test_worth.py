@@ -151,7 +151,7 @@ def test_legs_grow_with_the_ranks_by_hand_alone() -> None:
     ("make", "words"),
     [
         (lambda: bounce_threshold("allgather", library="6.0"), "no straight line|is none"),
-        (lambda: bounce_threshold("allreduce", 7), "a machine or a mapping"),
+        (lambda: bounce_threshold("allreduce", 7), "a machine, its name, or a mapping"),
         (lambda: bounce_threshold("all"), "unknown collective"),
         (lambda: bounce_threshold("allreduce", pinned=1), "pinned must be"),
         (lambda: bounce_threshold("allreduce", load_machine("musica"), P=0.5), "P counts ranks"),

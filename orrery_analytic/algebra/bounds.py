@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.algebra.exact.values import exact_cost, numbers_for
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_cost
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.collectives.registry import twin
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
@@ -94,10 +95,8 @@ def distance_to_bound(cost: Cost, collective: str, machine: Any = None, **values
     QuantityError
         For numbers out of range, and where the cost is not stated for this P or the bound is 0.
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
     bounds = [Cost(collective={name: e}) for name, e in lower_bound(collective).items()]
-    numbers = numbers_for((cost, *bounds), machine, values)
+    numbers = numbers_for((one_cost(cost), *bounds), machine, values)
     seconds, least = exact_cost(cost, numbers), max(exact_cost(bound, numbers) for bound in bounds)
     if seconds is None or not least:
         raise QuantityError("this cost is not stated for this P, or its lower bound is 0 here.")

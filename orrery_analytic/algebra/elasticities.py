@@ -12,24 +12,24 @@ from typing import Any
 
 import sympy as sp
 
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_cost
 from orrery_analytic.algebra.exact.lines import Lines
 from orrery_analytic.algebra.exact.monomials import quotient_of
-from orrery_analytic.algebra.exact.values import exact_cost, numbers_for
+from orrery_analytic.algebra.exact.rates import RATES, inverted
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.algebra.tables import formula, html_table
-from orrery_analytic.cost import Cost
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import shown
 
 __all__ = ["Elasticity", "elasticity"]
 
 _NOT_PARAMETERS = ("P", "n", "n_s", "n_f", "W", "F", "nx", "ny", "iterations", "nccheck")
-_RATES = ("R", "R_mem", "R_flop")
 _NEAR = Fraction(1, 10**40)
 
 
 @dataclass(frozen=True, repr=False)
-class Elasticity:
+class Elasticity(NoNumber):
     """The elasticities of a cost, d ln T / d ln p for each parameter p. Made by `elasticity`.
 
     Parameters
@@ -38,6 +38,8 @@ class Elasticity:
     """
 
     cost: Cost
+
+    _instead = "Its formulas are .shares, its numbers are .at(machine, P=64, n=2**20)."
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -87,11 +89,8 @@ class Elasticity:
 
     def _slope(self, name: str, numbers: Mapping[str, Fraction]) -> Fraction:
         x, cost = numbers[name], self.cost
-        if name in _RATES:  # d T / d R = - (d T / d (1 / R)) / R**2
-            inverse = sp.Symbol(name, positive=True)
-            parts = ({k: e.subs(inverse, 1 / inverse) for k, e in p.items()} for p in (cost.local, cost.collective))
-            local, collective = parts
-            return -self._right(Cost(local, "", collective, cost.fixed), name, numbers, 1 / x) / x**2
+        if name in RATES:  # d T / d R = - (d T / d (1 / R)) / R**2
+            return -self._right(inverted(cost, describe(name).symbol), name, numbers, 1 / x) / x**2
         return self._right(cost, name, numbers, x)
 
     def _right(self, cost: Cost, name: str, numbers: Mapping[str, Fraction], x: Fraction) -> Fraction:
@@ -144,6 +143,4 @@ def elasticity(cost: Cost) -> Elasticity:
     >>> oa.elasticity(oa.p2p_cost()).shares["alpha"]
     alpha/(alpha + beta*n)
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    return Elasticity(cost)
+    return Elasticity(one_cost(cost))

@@ -9,13 +9,14 @@ from typing import Any
 
 import sympy as sp
 
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_cost, one_whole
 from orrery_analytic.algebra.exact.lines import Lines, signs
 from orrery_analytic.algebra.exact.monomials import quotient_of
-from orrery_analytic.algebra.exact.values import exact_cost, numbers_for, one_whole
-from orrery_analytic.cost import Cost
+from orrery_analytic.algebra.exact.values import exact_cost
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import n
-from orrery_analytic.units import shown
+from orrery_analytic.symbols.printing import latex
 
 __all__ = ["HalfPerformance", "half_performance"]
 
@@ -23,7 +24,7 @@ _MOST_RANKS = 2**16
 
 
 @dataclass(frozen=True, repr=False)
-class HalfPerformance:
+class HalfPerformance(NoNumber):
     """Half of the asymptotic bandwidth of a cost. Made by `half_performance`.
 
     Parameters
@@ -32,6 +33,8 @@ class HalfPerformance:
     """
 
     cost: Cost
+
+    _instead = "Its formula is .size, its numbers are .at(machine, P=64) and .ranks(machine, n=2**20)."
 
     @cached_property
     def size(self) -> sp.Expr | None:
@@ -88,7 +91,7 @@ class HalfPerformance:
         return f"n_1/2 = {self.size}" if self.size is not None else "n_1/2: ask for `at` numbers"
 
     def _repr_latex_(self) -> str | None:
-        return rf"$\displaystyle n_{{1/2}} = {sp.latex(self.size)}$" if self.size is not None else None
+        return rf"$\displaystyle n_{{1/2}} = {latex(self.size)}$" if self.size is not None else None
 
 
 def half_performance(cost: Cost) -> HalfPerformance:
@@ -113,6 +116,4 @@ def half_performance(cost: Cost) -> HalfPerformance:
 
     Source: n_1/2 after Hockney, Parallel Computing 20(3), 1994; P_1/2 derived.
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    return HalfPerformance(cost)
+    return HalfPerformance(one_cost(cost))

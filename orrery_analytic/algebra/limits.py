@@ -14,14 +14,13 @@ from typing import NamedTuple
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from orrery_analytic.algebra.exact.arguments import one_cost
 from orrery_analytic.algebra.exact.branches import TooManyBranchesError, at_least, branches
 from orrery_analytic.algebra.exact.monomials import by_monomial, tidied, unguarded
 from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value
 from orrery_analytic.algebra.tables import formula, html_table
-from orrery_analytic.cost import Cost
-from orrery_analytic.errors import QuantityError
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.symbols import P, n
-from orrery_analytic.units import shown
 
 __all__ = ["Asymptotics", "Growth", "asymptotics"]
 
@@ -47,7 +46,7 @@ class Growth(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Asymptotics:
+class Asymptotics(NoNumber):
     """How the terms of a cost grow. Made by `asymptotics`.
 
     Parameters
@@ -56,6 +55,8 @@ class Asymptotics:
     """
 
     cost: Cost
+
+    _instead = "Its formulas are .in_n and .in_P."
 
     @cached_property
     def in_n(self) -> Mapping[str, tuple[tuple[sp.Expr, tuple[Boolean, ...]], ...]]:
@@ -189,6 +190,4 @@ def asymptotics(cost: Cost) -> Asymptotics:
     of two, beside them, and at sixteenths between two of them; bounds are those of these P. Evidence, no proof.
     Source: derived.
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    return Asymptotics(cost)
+    return Asymptotics(one_cost(cost))

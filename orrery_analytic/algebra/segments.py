@@ -14,13 +14,15 @@ import numpy as np
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_cost, one_whole
 from orrery_analytic.algebra.exact.branches import TooManyBranchesError, at_least, branches
 from orrery_analytic.algebra.exact.monomials import quotient_of, sign_over_ranks
-from orrery_analytic.algebra.exact.values import exact_cost, numbers_for, one_whole
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.algebra.tables import formula, html_table
-from orrery_analytic.cost import Cost
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols import P, n, n_s
+from orrery_analytic.symbols.printing import latex
 from orrery_analytic.units import shown
 
 __all__ = ["OptimalSegment", "Segments", "optimal_segment"]
@@ -48,7 +50,7 @@ class Segments(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class OptimalSegment:
+class OptimalSegment(NoNumber):
     """The best segment size of a cost that holds n_s. Made by `optimal_segment`.
 
     Parameters
@@ -61,12 +63,14 @@ class OptimalSegment:
     cost: Cost
     whole: sp.Expr
 
+    _instead = "Its formulas are .cases, its numbers are .at(machine, P=64, n=2**20)."
+
     @cached_property
     def cases(self) -> tuple[tuple[sp.Expr, tuple[Boolean, ...], sp.Expr], ...]:
         """(n_s, conditions, seconds) as formulas, one for each choice among the branches of maxima.
 
-        n_s in the conditions is the best one. The number of segments is taken as a real number; where odd numbers of
-        them are favoured, as odd. Empty where the cost has too many branches.
+        n_s in the conditions is the best one. The number of segments is taken as a real number; where even
+        and odd numbers of them cost differently, as odd. Empty where the cost has too many branches.
         """
         e = _smooth(self.cost.total, self.whole)
         try:
@@ -137,8 +141,10 @@ class OptimalSegment:
             if end == most or 4 * best <= end:
                 break
             end = min(4 * end, most)
-        close = np.flatnonzero(seconds <= seconds.min() * (1 + 1e-9))[:_CLOSE] + 1
-        exact = {k: exact_cost(self.cost, {**numbers, "n_s": total / k}) for k in close.tolist()}
+        # The first of those as good, for where many are equal; those around the best, for where T is flat.
+        equal = (np.flatnonzero(seconds <= seconds[best - 1] * (1 + 1e-12))[:_CLOSE] + 1).tolist()
+        around = range(max(1, best - _CLOSE), min(end, best + _CLOSE) + 1)
+        exact = {k: exact_cost(self.cost, {**numbers, "n_s": total / k}) for k in {*equal, *around}}
         count = min(exact, key=lambda k: (exact[k], k))
         return Segments(count, ceil(total / count), float(exact[count]))
 
@@ -155,7 +161,7 @@ class OptimalSegment:
 
     def _repr_latex_(self) -> str:
         rows = [
-            rf"n_s^* = {sp.latex(point)}" + (r",\quad " + r" \wedge ".join(map(sp.latex, where)) if where else "")
+            rf"n_s^* = {latex(point)}" + (r",\quad " + r" \wedge ".join(map(latex, where)) if where else "")
             for point, where, _ in self.cases
         ]
         body = r" \\ ".join(rows) or r"\text{no closed form}"
@@ -217,9 +223,7 @@ def optimal_segment(cost: Cost) -> OptimalSegment:
 
     Segments are equal. Source: derived; for the chain as after Pjesivac-Grbovic et al., Cluster Computing 10, 2007.
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    found = {sp.expand(count * n_s) for count in _counts(cost.total)}
+    found = {sp.expand(count * n_s) for count in _counts(one_cost(cost).total)}
     if len(found) != 1:
         raise QuantityError(
             "this cost has no segments to choose. Allowed: a cost of an algorithm with segments, made with "

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import sympy as sp
+from orrery_analytic.symbols.printing import latex
 
 __all__ = ["formula", "html_table"]
 
 
 def formula(e: Any) -> str:
     """Return an expression as LaTeX between dollars, with fractions as tall as on a line of their own."""
-    return rf"$\displaystyle {sp.latex(e)}$"
+    return rf"$\displaystyle {latex(e)}$"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -72,7 +72,8 @@ def collective_cost(
     Parameters
     ----------
     collective, algorithm : str
-        Names of `list_collectives` and `list_algorithms`. allgatherv and alltoallv cost as their twins.
+        Names of `list_collectives` and `list_algorithms`. allgatherv and alltoallv cost as
+        their twins, but for alltoallv basic_linear, whose schedule is its own.
     network : Hockney, LogGP or TwoLevel
     buffers : str or pair of str
         "host" or "device": where the buffers of all ranks are; a pair for send and receive buffers (bcast: the root's

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from orrery_analytic.calls.p2p import chosen_transport, legs_told, unused
+from orrery_analytic.calls.p2p import chosen_transport, legs_told, unused, unused_by_legs
 from orrery_analytic.collectives.registry import twin
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import choose
@@ -53,6 +53,7 @@ _BOUNCE = (
     "the library copies {} to the host and {} back, one after another with the network, through pageable memory; "
     "the transport plays no part"
 )
+_NO_LEGS = "the library copies the buffers to the host, and passes none to the network"
 
 
 def buffer_sizes(collective: str) -> tuple[sp.Expr, ...]:
@@ -98,24 +99,27 @@ def device_cost(
     copies = bounce_copies(collective, library, places, in_place, rank)
     limit = None if gdr_limit is None else size_option("gdr_limit", gdr_limit, s_gdr)
     flag("pinned", pinned)
+    given = transport, staging, pinned, limit
     if "device" not in places:
-        return Cost(validity=unused(transport))
+        return Cost(validity=unused("there are no device buffers", *given))
     ends = [*zip(("send", "recv"), buffer_sizes(collective), places, strict=False)]
     if not ends:
-        return Cost(validity=f"{collective} has no buffers: as on the host")
+        told = f"{collective} has no buffers: as on the host"
+        return Cost(validity="; ".join(filter(None, (told, unused("there are no buffers", *given)))))
     if in_place and twin(collective) in _ONE_IN_PLACE:
         ends = ends[1:]
     legs = joined(*(device_leg(m, end, at, chosen, staging, counts, pinned, limit) for end, m, at in ends))
     told = legs_told(chosen, staging, pinned, limit)
+    idle = unused_by_legs(chosen, staging, pinned, limit)
     if copies is not None:
         bounce = host_bounce(copies.down, copies.up, counts)
         says = "; ".join(filter(None, (_BOUNCE.format(_listed(copies.down), _listed(copies.up)), copies.told)))
         if copies.limit is None:
-            legs, told = bounce, f"device buffers: {says}"
+            legs, told, idle = bounce, f"device buffers: {says}", unused(_NO_LEGS, *given)
         else:
             legs = by_size((bounce, sp.Le(n, copies.limit)), (legs, True))
             told = f"device buffers up to n = {copies.limit} bytes: {says}; above: {told}"
-    return Cost(validity=told, collective={"call": t_call, **legs})
+    return Cost(validity="; ".join(filter(None, (told, idle))), collective={"call": t_call, **legs})
 
 
 def _listed(sizes: tuple[sp.Expr, ...]) -> str:

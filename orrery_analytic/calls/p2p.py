@@ -29,7 +29,7 @@ from orrery_analytic.networks import Hockney, LogGP
 from orrery_analytic.symbols import alpha_rndv, n, n_f, s_gdr, s_rndv
 from orrery_analytic.units import shown
 
-__all__ = ["PROTOCOLS", "WAYS", "chosen_transport", "legs_told", "p2p_cost", "unused"]
+__all__ = ["PROTOCOLS", "WAYS", "chosen_transport", "legs_told", "p2p_cost", "unused", "unused_by_legs"]
 
 PROTOCOLS = ("eager", "rendezvous", "auto")
 """How a message starts: at once, after a handshake, or by its size."""
@@ -125,7 +125,10 @@ def p2p_cost(
     terms = by_size((message.terms(chosen, "eager"), sp.Le(n, s_rndv)), (large, True)) if protocol == "auto" else large
     told = ["one message of at least one byte: exact"]
     told += [_PROTOCOLS_TOLD[protocol]] if protocol else []
-    told.append(legs_told(chosen, staging, pinned, limit) if on_device else unused(transport))
+    if on_device:
+        told += [legs_told(chosen, staging, pinned, limit), unused_by_legs(chosen, staging, pinned, limit)]
+    else:
+        told.append(unused("there are no device buffers", transport, staging, pinned, limit))
     return Cost(terms, "; ".join(filter(None, told)))
 
 
@@ -173,9 +176,26 @@ def chosen_transport(transport: str | None) -> str:
     return "gdr" if transport is None else choose("transport", transport, TRANSPORTS)
 
 
-def unused(transport: str | None) -> str:
-    """Return what a transport without device legs is told: that it has no effect."""
-    return "" if transport is None else f"transport {transport!r} has no effect: there are no device buffers"
+def unused(
+    why: str, transport: str | None = None, staging: str = "printed", pinned: bool = False, limit: Any = None
+) -> str:
+    """Return what `validity` says of options that were given and have no effect; "" if none was."""
+    names = [
+        *([f"transport {transport!r}"] if transport is not None else []),
+        *([f"staging {staging!r}"] if staging != "printed" else []),
+        *(["pinned"] if pinned else []),
+        *(["gdr_limit"] if limit is not None else []),
+    ]
+    return f"{' and '.join(names)} {'have' if names[1:] else 'has'} no effect: {why}" if names else ""
+
+
+def unused_by_legs(transport: str, staging: str, pinned: bool, limit: Any) -> str:
+    """Return the same of the legs of device buffers: what is not staged takes no option of staging."""
+    if transport == "staged":
+        return unused("every buffer is staged", limit=limit)
+    if transport == "peer":
+        return unused("nothing is staged", pinned=pinned, limit=limit)
+    return unused("nothing is staged", staging=staging, pinned=pinned) if limit is None else ""
 
 
 def legs_told(transport: str, staging: str, pinned: bool, limit: Any = None) -> str:

@@ -19,7 +19,7 @@ from orrery_analytic.exports.curves import draw, predictions
 from orrery_analytic.exports.files import check_free, folder_of, write_all
 from orrery_analytic.exports.formula import formulas_latex
 from orrery_analytic.exports.paper import figure_of, pdf_bytes, pgf_text
-from orrery_analytic.exports.provenance import provenance
+from orrery_analytic.exports.provenance import provenance, setting_told
 from orrery_analytic.exports.tables import csv_text
 from orrery_analytic.selection.plans import Plan
 from orrery_analytic.selection.setting import Setting, axis
@@ -125,7 +125,7 @@ def export(
     made: dict[str, str | bytes] = {
         "figure.pdf": pdf_bytes(figure, line),
         "data.csv": csv_text(choice, others),
-        "formula.tex": formulas_latex(_costs(stories), line),
+        "formula.tex": formulas_latex(_costs(stories), line, column),
         "derivation.tex": _document(stories, line),
         "sources.bib": f"% {line}\n{sources.bibtex(_all_sources(stories))}",
         "provenance.txt": f"{line}\n",
@@ -139,15 +139,14 @@ def export(
 
 def _asked(setting: Setting, P: Any, n: Any) -> list[str]:
     """Return what was asked, for the line of provenance."""
-    about = setting.about
-    buffers = about["buffers"] if isinstance(about["buffers"], str) else " and ".join(about["buffers"])
 
     def told(name: str, values: np.ndarray) -> str:
         ends = f"{values.min()}" if values.size == 1 else f"{values.min()} to {values.max()}"
         return f"{name} = {ends}"
 
-    where = f"{setting.collective}, {buffers} buffers, {about['rules']}, {type(setting.network).__name__}"
-    return [where, f"{told('P', axis('P', P))}, {told('n', axis('n', n))} bytes"]
+    sizes = axis("n", n)
+    unit = "byte" if sizes.max() == 1 else "bytes"
+    return [setting_told(setting), f"{told('P', axis('P', P))}, {told('n', sizes)} {unit}"]
 
 
 def _stories(setting: Setting, P: Any, n: Any, names: Sequence[str]) -> dict[str, Story]:

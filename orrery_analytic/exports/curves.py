@@ -35,13 +35,18 @@ def predictions(
     Raises
     ------
     UnknownNameError, QuantityError
-        As `predict`; and if both P and n have several values.
+        As `predict`; if both P and n have several values; for what a logarithmic axis cannot show.
     """
     if "algorithm" in options:
         raise QuantityError("the curves of a figure are algorithms=('ring', ...); algorithm= is for predict.")
     setting = Setting.of(machine, collective, **options)
-    if axis("P", P).size > 1 and axis("n", n).size > 1:
+    ranks, sizes = axis("P", P), axis("n", n)
+    if ranks.size > 1 and sizes.size > 1:
         raise QuantityError("a figure has one axis: give several values of P or of n, and one of the other.")
+    if sizes.min() == 0:
+        raise QuantityError("n = 0 has no place on a logarithmic axis. Allowed: at least 1 byte.")
+    if ranks.max() == 1:
+        raise QuantityError("P = 1: on one rank a collective costs 0, and there is no curve. Allowed: also P > 1.")
     choice = predict(machine, collective, P, n, **options)
     names = _names(setting, P, n, algorithms)
     return setting, choice, {name: predict(machine, collective, P, n, algorithm=name, **options) for name in names}
@@ -54,7 +59,7 @@ def _names(setting: Setting, P: Any, n: Any, algorithms: Sequence[str] | None) -
         given = [algorithms] if isinstance(algorithms, str) else algorithms
         if not isinstance(given, list | tuple) or not given:
             raise QuantityError(f"algorithms must be names such as ('ring', ...), but {shown(algorithms)} was given.")
-        return [choose(f"{setting.collective} algorithm", name, allowed) for name in dict.fromkeys(given)]
+        return list(dict.fromkeys(choose(f"{setting.collective} algorithm", name, allowed) for name in given))
     found = setting.plans(axis("P", P)[:, None], axis("n", n)[None, :])[2]
     return [name for name in allowed if name in {plan.algorithm for plan in found}]
 
@@ -67,6 +72,8 @@ def draw(choice: xr.Dataset, others: Mapping[str, xr.Dataset], column: Any, font
     columns = min(max(int(across), 1), len(names))
     axes = paper_axes(column, legend_rows=-(-len(names) // columns), font_size=font_size)
     curves(choice, others, ax=axes, library=library)
+    if choice["algorithm"].size == 1:
+        _mark(axes)
     old = axes.get_legend()
     handles = list(old.legend_handles) if old else []
     if old:
@@ -83,6 +90,16 @@ def draw(choice: xr.Dataset, others: Mapping[str, xr.Dataset], column: Any, font
     _thin_ticks(axes)
     _make_room(axes)
     return axes
+
+
+def _mark(axes: Axes) -> None:
+    """Show lines of a single point, which have no length, by their markers, and amid the axis."""
+    low, high = axes.get_xlim()
+    axes.set_xlim(low / 2, high)
+    for line in axes.get_lines():
+        line.set_markevery(None)
+        if line.get_marker() in ("None", None, ""):
+            line.set(marker="s", markersize=2 * line.get_linewidth())
 
 
 def _thin_ticks(axes: Axes) -> None:

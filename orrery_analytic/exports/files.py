@@ -13,24 +13,28 @@ __all__ = ["check_free", "folder_of", "write_all"]
 
 
 def folder_of(folder: object) -> Path:
-    """Return a folder as a path, made if it is not there.
+    """Return a folder as a path; nothing is made yet.
 
     Raises
     ------
     QuantityError
-        If it is no path, or cannot be made.
+        If it is no path, or there is a file of that name.
     """
     if not isinstance(folder, str | os.PathLike) or not os.fspath(folder) or isinstance(os.fspath(folder), bytes):
         raise QuantityError(f"folder must be a path, such as 'paper/allreduce', but {shown(folder)} was given.")
     try:
         path = Path(folder).expanduser()
-        path.mkdir(parents=True, exist_ok=True)
+        nearest = next(each for each in (path, *path.parents) if each.exists())
     except (OSError, RuntimeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise QuantityError(
-            f"folder {shown(str(folder))} cannot be made ({reason}). Give a path to write to."
-        ) from None
+        raise _unmade(folder, error) from None
+    if not nearest.is_dir():
+        raise _unmade(folder, NotADirectoryError(0, f"{nearest} is a file"))
     return path
+
+
+def _unmade(folder: object, error: Exception) -> QuantityError:
+    reason = getattr(error, "strerror", None) or error
+    return QuantityError(f"folder {shown(str(folder))} cannot be made ({reason}). Give a path to write to.")
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
@@ -46,11 +50,11 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
     except OSError as error:
         raise QuantityError(f"files cannot be written there ({error.strerror}). Give another path.") from None
     if there and not overwrite:
-        raise QuantityError(f"{', '.join(there)}: there already. Give another folder, or overwrite=True.")
+        raise QuantityError(f"{', '.join(there)}: there already. Give another path, or overwrite=True.")
 
 
 def write_all(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files, text as UTF-8 with line feeds.
+    """Write files, text as UTF-8 with line feeds; folders that are not there are made, and gone if nothing was written.
 
     Raises
     ------
@@ -58,7 +62,14 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
         If one cannot be written.
     """
     for path, content in contents.items():
+        missing = [folder for folder in path.parents if not folder.exists()]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unmade(path.parent, error) from None
         try:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         except OSError as error:
+            for folder in missing:
+                folder.rmdir()
             raise QuantityError(f"{path} cannot be written ({error.strerror or error}). Give another path.") from None

@@ -19,7 +19,7 @@ from matplotlib.text import Text
 
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.exports.files import check_free, folder_of, write_all
-from orrery_analytic.units import shown
+from orrery_analytic.units import is_finite, shown
 
 __all__ = [
     "COLUMNS", "figure_of", "paper_axes", "pdf_bytes", "pgf_text", "points_of", "save_figure", "set_font_size",
@@ -47,7 +47,8 @@ class _PaperFigure(Figure):
 
 
 def _number(name: str, value: Any, low: float, high: float, unit: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+    number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
+    if not number or not low <= float(value) <= high:
         raise QuantityError(
             f"{name} must be a number of {unit} from {low:g} to {high:g}, but {shown(value)} was given."
         )

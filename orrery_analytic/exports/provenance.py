@@ -12,9 +12,10 @@ import orrery_analytic
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.machines import Machine, load_machine
 from orrery_analytic.machines.files import shipped
+from orrery_analytic.selection.setting import Setting
 from orrery_analytic.units import shown
 
-__all__ = ["file_hash", "provenance"]
+__all__ = ["file_hash", "provenance", "setting_told"]
 
 
 def _content(machine: str | os.PathLike[str]) -> tuple[str, bytes]:
@@ -57,6 +58,13 @@ def _what_if(machine: Any) -> list[str]:
     """Return what is not as the machine file has it."""
     changed = [f"{r.key} = {r.value}" for r in getattr(machine, "records", ()) if r.origin == "what if"]
     return [f"what if {', '.join(changed)}"] if changed else []
+
+
+def setting_told(setting: Setting) -> str:
+    """Return collective, buffers, rules and network of a setting, for the line of provenance."""
+    about = setting.about
+    buffers = about["buffers"] if isinstance(about["buffers"], str) else " and ".join(about["buffers"])
+    return f"{setting.collective}, {buffers} buffers, {about['rules']}, {type(setting.network).__name__}"
 
 
 def provenance(machine: Machine | str | os.PathLike[str], *asked: str, used: Machine | None = None) -> str:

@@ -10,10 +10,11 @@ import sympy as sp
 
 from orrery_analytic.algebra.crossings.crossover import Crossover, crossover
 from orrery_analytic.algebra.crossings.stretches import Stretch
-from orrery_analytic.algebra.derivations.layout import align, latex
+from orrery_analytic.algebra.derivations.layout import equations, latex
 from orrery_analytic.algebra.derivations.prose import latex_text
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.errors import QuantityError
+from orrery_analytic.exports.formula import letters_of
 from orrery_analytic.exports.provenance import provenance
 from orrery_analytic.machines import Machine, load_machine
 from orrery_analytic.selection.setting import Setting, axis
@@ -28,8 +29,8 @@ __all__ = ["crossover_setting", "crossover_statement", "crossover_table"]
 
 def crossover_setting(
     machine: Machine | str, collective: str, names: Sequence[str], **options: Any
-) -> tuple[Crossover, Machine]:
-    """Return the crossover in n of two algorithms of a collective, and the machine with what was changed.
+) -> tuple[Crossover, Setting]:
+    """Return the crossover in n of two algorithms of a collective, and the setting: machine, buffers, network.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def crossover_setting(
     setting = Setting.of(machine, collective, **options)
     device = {} if setting.device["buffers"] == ("host", "host") else {**setting.device, "bands": setting.machine.bands}
     a, b = (collective_cost(collective, name, setting.network, **device) for name in names)
-    return crossover(a, b, "n"), setting.machine
+    return crossover(a, b, "n"), setting
 
 
 def crossover_table(crossing: Crossover, names: Sequence[str], machine: Machine | str, P: Any) -> pd.DataFrame:
@@ -70,7 +71,9 @@ def crossover_table(crossing: Crossover, names: Sequence[str], machine: Machine 
     return table.astype({"n to (B)": "Int64"})
 
 
-def crossover_statement(crossing: Crossover, names: Sequence[str], machine: Machine | str, P: Any) -> str:
+def crossover_statement(
+    crossing: Crossover, names: Sequence[str], machine: Machine | str, P: Any, about: str = ""
+) -> str:
     r"""Return in LaTeX which of two algorithms is cheaper from which message size on, and the formula of the border.
 
     Parameters
@@ -82,6 +85,8 @@ def crossover_statement(crossing: Crossover, names: Sequence[str], machine: Mach
     machine : Machine, or name or path of a machine file
     P : int or sequence of int
         Ranks; a sentence for each.
+    about : str
+        More for the line of provenance: the collective, its buffers, the network.
 
     Returns
     -------
@@ -101,16 +106,20 @@ def crossover_statement(crossing: Crossover, names: Sequence[str], machine: Mach
         raise QuantityError(f"crossing must be crossover(a, b, 'n'), but {shown(crossing)} was given.")
     if not isinstance(names, list | tuple) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise QuantityError(f"names must be what a and b are called, such as ('ring', 'tree'), not {shown(names)}.")
+    if not isinstance(about, str):
+        raise QuantityError(f"about is text for the line of provenance, but {shown(about)} was given.")
     loaded = machine if isinstance(machine, Machine) else load_machine(machine)
     ranks = axis("P", P).tolist()
     sentences = [_sentence(crossing.intervals(loaded, P=p), [latex_text(name) for name in names], p) for p in ranks]
-    line = provenance(machine, f"{names[0]} against {names[1]}, P = {', '.join(map(str, ranks))}")
+    asked = f"{names[0]} against {names[1]}, P = {', '.join(map(str, ranks))}"
+    line = provenance(machine, *([about] if about else []), asked)
     found = _formulas(crossing, loaded, ranks)
     if not found:
         return "\n".join([f"% {line}", *sentences])
-    rows = [f"{left} &= {latex(e)}" for left, e in found]
     numbers = _numbers({symbol.name for _, e in found for symbol in e.free_symbols}, loaded)
-    return "\n".join([f"% {line}", *sentences, "They cost the same at", align(rows), f"with {numbers}."])
+    return "\n".join(
+        [f"% {line}", *sentences, "They cost the same at", equations(found, letters_of("single")), f"with {numbers}."]
+    )
 
 
 def _sentence(stretches: Sequence[Stretch], names: Sequence[str], ranks: int) -> str:
@@ -120,11 +129,14 @@ def _sentence(stretches: Sequence[Stretch], names: Sequence[str], ranks: int) ->
         "only a": f"only {a} is defined", "only b": f"only {b} is defined", "neither": "neither is defined",
     }  # fmt: skip
     parts = [f"{verdicts[s.cheaper]} {_range(s)}" for s in stretches]
-    return f"On {ranks}~ranks {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}."
+    where = f"{ranks}~rank" if ranks == 1 else f"{ranks}~ranks"
+    return f"On {where} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}."
 
 
 def _range(stretch: Stretch) -> str:
     first, last = (r"\,".join(f"{x:,.0f}".split(",")) for x in stretch[:2])
+    if stretch.first == stretch.last:
+        return f"for {first}~{'byte' if stretch.first == 1 else 'bytes'}"
     if stretch.last == inf:
         return "for every message size" if stretch.first == 1 else f"from {first}~bytes on"
     return f"up to {last}~bytes" if stretch.first == 1 else f"from {first} to {last}~bytes"
@@ -152,5 +164,5 @@ def _numbers(names: Iterable[str], machine: Machine) -> str:
         number, _, unit = text.partition(" ")
         relation = "=" if isclose(to_si(text, info.unit, name), value) else r"\approx"
         unit = rf"\mu\text{{{unit[1:]}}}" if unit.startswith("u") else rf"\text{{{unit}}}"
-        told.append(rf"${sp.latex(info.symbol)} {relation} {number}\,{unit}$")
+        told.append(rf"${latex(info.symbol)} {relation} {number}\,{unit}$")
     return ", ".join(told)

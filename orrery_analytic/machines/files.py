@@ -97,8 +97,22 @@ def _copies(document: dict[str, Any]) -> list[str]:
     return wrong
 
 
-def _parse(content: bytes, source: str) -> dict[str, Any]:
-    """Return the document of a TOML file."""
+def _line(text: str, location: tuple[int | str, ...]) -> str:
+    """Return "line 24: " for where a key, or a part of it, is written; "" where it is nowhere."""
+    key, part = (rf'"?{re.escape(str(name))}"?[ \t]*' for name in (*location, "")[:2])
+    table, dotted = (
+        re.search(rf"^[ \t]*\[*[ \t]*{pattern}[].=]", text, re.MULTILINE) for pattern in (key, rf"{key}\.[ \t]*{part}")
+    )
+    if table is None:
+        return ""
+    inside, *_ = re.split(r"^[ \t]*\[", text[table.end() :], maxsplit=1, flags=re.MULTILINE)
+    value = re.search(rf"^[ \t]*{part}[.=]", inside, re.MULTILINE) if location[1:] else None
+    at = dotted.start() if dotted else table.start() if value is None else table.end() + value.start()
+    return f"line {text.count(chr(10), 0, at) + 1}: "
+
+
+def _parse(content: bytes, source: str) -> tuple[dict[str, Any], str]:
+    """Return the document of a TOML file, and its text."""
     if len(content) > _LARGEST:
         raise FormatError(f"machine file {source!r} is too large. Allowed: at most {_LARGEST // 1024} KiB.")
     try:
@@ -108,27 +122,33 @@ def _parse(content: bytes, source: str) -> dict[str, Any]:
         bad = content[error.start]
         raise FormatError(f"{place}: byte 0x{bad:02x} is no UTF-8. Allowed: TOML text in UTF-8.") from None
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text), text
     except RecursionError:
         raise FormatError(f"machine file {source!r} nests too deeply. Allowed: tables of values.") from None
-    except ValueError as error:  # TOMLDecodeError, and whole numbers of thousands of digits
+    except ValueError as error:
         at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
-        place = f"line {at[1]}, column {at[2]}" if at and at[1] else f"line {text.count(chr(10)) + 1}, end of the file"
-        said = str(error)[: at.start()] if at else str(error)
+        if at is None:  # Python's own limit, which says nothing of where
+            at = re.search("[0-9_]{4000,}", text)
+            place = f"line {text.count(chr(10), 0, at.start() if at else 0) + 1}"
+            said = "a whole number has thousands of digits"
+        else:
+            place = f"line {at[1]}, column {at[2]}" if at[1] else f"line {text.count(chr(10)) + 1}, end of the file"
+            said = str(error)[: at.start()]
         example = 'each key once, for example [latency] with value = "2.1 us", origin and reference'
         raise FormatError(f"machine file {source!r}, {place}: {said}. Allowed: TOML, {example}.") from None
 
 
 def _machine(content: bytes, source: str) -> Machine:
     """Return the machine of a file's content, or raise one FormatError that names every problem."""
-    document = _parse(content, source)
+    document, text = _parse(content, source)
     problems = _copies(document)
     try:
         checked = _file_model().model_validate(document)
     except ValidationError as error:
         # What is there and wrong comes before what is missing: a misspelt key explains the missing one.
         errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] == "missing")
-        problems = [*(_problem(e["loc"], e["type"], e["input"], e.get("ctx", {})) for e in errors), *problems]
+        told = (_line(text, e["loc"]) + _problem(e["loc"], e["type"], e["input"], e.get("ctx", {})) for e in errors)
+        problems = [*told, *problems]
     if problems:
         more = [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         raise FormatError(f"machine file {source!r}: " + "\n  ".join([*problems[:_SHOWN], *more]))

@@ -13,8 +13,9 @@ from orrery_analytic.plots.algebra import bound_distance, crossover_curves, elas
 from orrery_analytic.plots.applications import phase_bars, strong_scaling
 from orrery_analytic.plots.butterfly import butterfly
 from orrery_analytic.plots.choices import choice_map
-from orrery_analytic.plots.curves import Curves, curves, measured, relative_error
+from orrery_analytic.plots.curves import Curves, curves
 from orrery_analytic.plots.fits import fit
+from orrery_analytic.plots.measured import measured, relative_error
 from orrery_analytic.plots.rounds import show_round
 from orrery_analytic.plots.schedules import grid, overlay, tree
 from orrery_analytic.plots.space_time import space_time

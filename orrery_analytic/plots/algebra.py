@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import sympy as sp
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from orrery_analytic.errors import QuantityError
 from orrery_analytic.plots import style
 from orrery_analytic.plots.crossovers import crossover_curves, rank_strips
 from orrery_analytic.symbols import describe
+from orrery_analytic.symbols.printing import latex
 
 __all__ = ["bound_distance", "crossover_curves", "elasticity_areas", "rank_strips"]
 
@@ -66,7 +66,7 @@ def elasticity_areas(x: ArrayLike, shares: Mapping[str, ArrayLike], ax: Axes | N
                 hatch=hatch,
                 edgecolor="#333333",
                 linewidth=0.5,
-                label=f"${sp.latex(describe(name).symbol)}$" + (f" ({word})" if word else ""),
+                label=f"${latex(describe(name).symbol)}$" + (f" ({word})" if word else ""),
             )
         )
         bottom = bottom + height

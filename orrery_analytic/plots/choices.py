@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.colors import LogNorm, to_rgb
-from matplotlib.patches import Patch, PathPatch
-from matplotlib.path import Path
+from matplotlib.colors import LogNorm
+from matplotlib.contour import ContourSet
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.plots import style
-from orrery_analytic.selection.borders import Borders
+from orrery_analytic.plots.regions import NAME, draw_regions, edges_of, looks_of
 from orrery_analytic.selection.maps import CHOICES, ChoiceMap
 from orrery_analytic.units import shown as told
 
@@ -26,17 +24,9 @@ __all__ = ["PANELS", "choice_map"]
 PANELS = (*CHOICES, "regret")
 
 _TITLES = {"library": "{} takes", "runs": "{}: what then runs", "best": "least time by the model"}
-_HATCHES = (
-    "", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "OO", "++++",
-    "//", "\\\\", "..", "xx", "--", "||",
-)  # fmt: skip
-_PALE = (0.52, 0.25)  # shares of the colour of the curves
 _LEVELS = (1.1, 2, 5, 10, 50, 200, 1000)
-_PIXELS = 150  # of the raster on which places for names are sought
-_NAME_SIZE = 7.5
 _LEFT, _WIDE, _HIGH, _GAP, _BELOW, _ABOVE, _BAR = 0.72, 2.9, 3.1, 0.4, 1.08, 0.34, 0.85  # inches
-_THIN = 0.02  # of the height: lines above and below such a row would hide it
-_LETTER = 0.0185  # of the width: a letter of a name
+_ROOM = 0.04  # of the width and height: free around the number of a level
 
 
 def choice_map(
@@ -93,7 +83,7 @@ def choice_map(
     seen: set[int] = set()
     for i, (panel, shown, ax) in enumerate(zip(panels, maps, drawn, strict=True)):
         sizes, ranks = grids[i]
-        _prepare(ax, sizes, _edges(ranks), first=i == 0 or axes is not None)
+        _prepare(ax, sizes, edges_of(ranks), first=i == 0 or axes is not None)
         if panel == "regret":
             _draw_regret(ax, shown, sizes, ranks, worst, bar=axes is None)
             whose = "its" if isinstance(found, ChoiceMap) else f"{shown.library},"
@@ -101,7 +91,7 @@ def choice_map(
             seen |= {-1} if shown.data["regret"].isnull().any() else set()
             continue
         regions = shown.regions(panel)
-        _draw_regions(ax, shown, regions, sizes, ranks)
+        draw_regions(ax, shown, regions, sizes, ranks)
         ax.set_title(_TITLES[panel].format(shown.library), fontsize=9.5)
         seen |= set(regions.choice.tolist())
     if axes is None and seen:
@@ -128,12 +118,6 @@ def _figure(panels: Sequence[str]) -> list[Axes]:
     return drawn
 
 
-def _edges(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the borders of cells around values, halfway between them on a logarithmic axis."""
-    middle = np.sqrt(values[1:] * values[:-1])
-    return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
-
-
 def _prepare(ax: Axes, sizes: NDArray[Any], edges: NDArray[Any], first: bool) -> None:
     style.set_axis(ax, "n", sizes)
     ax.xaxis.set_major_locator(LogLocator(base=1024, numticks=9))
@@ -146,108 +130,6 @@ def _prepare(ax: Axes, sizes: NDArray[Any], edges: NDArray[Any], first: bool) ->
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:.0f}" if first else ""))
     ax.set_ylabel("ranks P" if first else "")
     ax.tick_params(labelsize=8.5)
-
-
-def _looks(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return colour and hatch of each algorithm of a collective: the colour of its curves, made pale.
-
-    Of two with one colour, the later one is paler.
-    """
-    colours = [look["color"] for look in style.algorithm_styles(names)]
-    return [
-        {
-            "facecolor": style.paler(colour, _PALE[min(colours[:i].count(colour), len(_PALE) - 1)]),
-            "edgecolor": tuple(0.75 * part for part in to_rgb(colour)),
-            "hatch": _HATCHES[i % len(_HATCHES)],
-            "linewidth": 0,
-        }
-        for i, colour in enumerate(colours)
-    ]
-
-
-def _cells(regions: Borders, sizes: NDArray[Any], ranks: NDArray[Any]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Return for each number of ranks where its stretches begin (and the last one ends), and what is chosen there."""
-    found = []
-    for P in ranks:
-        here = regions.P == P
-        found.append((np.append(np.maximum(regions.start[here], 1), sizes[-1]).astype(float), regions.choice[here]))
-    return found
-
-
-def _draw_regions(ax: Axes, found: ChoiceMap, regions: Borders, sizes: NDArray[Any], ranks: NDArray[Any]) -> None:
-    edges = _edges(ranks)
-    cells = _cells(regions, sizes, ranks)
-    boxes: dict[int, list[NDArray[Any]]] = {}
-    lines = []
-    for i, (starts, choice) in enumerate(cells):
-        low, high = edges[i], edges[i + 1]
-        for (a, b), what in zip(pairwise(starts), choice.tolist(), strict=True):
-            boxes.setdefault(what, []).append(np.array([(a, low), (b, low), (b, high), (a, high), (a, low)]))
-        lines += [[(a, low), (a, high)] for a in starts[1:-1]]
-    thin = np.diff(np.log(edges)) < _THIN * np.log(edges[-1] / edges[0])
-    for i in range(1, len(cells)):
-        lines += _between(cells, i, edges[i], thin)
-    looks = _looks(found.names)
-    for what, polygons in boxes.items():
-        look = looks[what] if what >= 0 else style.NO_FORMULA
-        path = Path.make_compound_path(*(Path(p, closed=True) for p in polygons))
-        ax.add_patch(PathPatch(path, antialiased=False, zorder=1, **look))
-    ax.add_collection(LineCollection(lines, colors="black", linewidths=0.7, zorder=2), autolim=False)
-    _name_regions(ax, found, cells, edges, sizes)
-
-
-def _at(cell: Any, left: NDArray[Any]) -> NDArray[Any]:
-    """Return what one number of ranks chooses from these sizes on."""
-    return np.asarray(cell[1][np.searchsorted(cell[0][:-1], left, side="right") - 1])
-
-
-def _between(cells: Any, i: int, at: float, thin: NDArray[Any]) -> list[list[tuple[float, float]]]:
-    """Return the lines below the i-th number of ranks, where the choice differs from that of the one before.
-
-    A thin row that differs from both of its neighbours, which agree, has none: its colour shows it.
-    """
-    rows = range(max(i - 2, 0), min(i + 2, len(cells)))
-    both = np.unique(np.concatenate([cells[row][0] for row in rows]))
-    kinds = {row: _at(cells[row], both[:-1]) for row in rows}
-    drawn = kinds[i] != kinds[i - 1]
-    if thin[i - 1] and i >= 2:
-        drawn &= kinds[i] != kinds[i - 2]
-    if thin[i] and i + 1 < len(cells):
-        drawn &= kinds[i - 1] != kinds[i + 1]
-    return [[(both[j], at), (both[j + 1], at)] for j in np.flatnonzero(drawn)]
-
-
-def _name_regions(ax: Axes, found: ChoiceMap, cells: Any, edges: NDArray[Any], sizes: NDArray[Any]) -> None:
-    """Write the name of each algorithm where there is most room for it, once on every region with enough."""
-    from scipy import ndimage
-
-    x = np.geomspace(sizes[0], sizes[-1], 2 * _PIXELS + 1)[1::2]
-    y = np.geomspace(edges[0], edges[-1], 2 * _PIXELS + 1)[1::2]
-    rows = np.clip(np.searchsorted(edges, y) - 1, 0, len(cells) - 1)
-    raster = np.array([_at(cells[row], x) for row in rows])
-    placed: list[tuple[int, int, int]] = []  # row, column and half of the width of each name
-    for what in np.unique(raster).tolist():
-        name = found.names[what] if what >= 0 else "no formula"
-        # The rows of a few numbers of ranks do not cut a region in two.
-        closed = ndimage.binary_closing(np.pad(raster == what, 4), np.ones((7, 1), dtype=bool))[4:-4, 4:-4]
-        parts, number = ndimage.label(closed)
-        for part in range(1, number + 1):
-            inside = parts == part
-            room = ndimage.distance_transform_edt(np.pad(inside, 1), sampling=(1.6, 1))[1:-1, 1:-1]
-            wide = _LETTER * _PIXELS
-            text = name if inside.sum(axis=1).max() > wide * len(name) else name.replace("_", "_\n", 1)
-            half = int(wide * max(map(len, text.split("\n"))) / 2) + 2
-            for row, column, other in placed:
-                room[max(row - 14, 0) : row + 15, max(column - half - other, 0) : column + half + other] = 0
-            if room.max() < 7 or inside.sum() < 250:
-                continue
-            row, column = (int(place) for place in np.unravel_index(room.argmax(), room.shape))
-            column = min(max(column, half), _PIXELS - 1 - half)
-            placed.append((row, column, half))
-            ax.text(
-                x[column], y[row], text, fontsize=_NAME_SIZE, ha="center", va="center", zorder=3, linespacing=0.95,
-                clip_on=True, bbox={"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 1.2},
-            )  # fmt: skip
 
 
 def _draw_regret(ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray[Any], worst: float, bar: bool) -> None:
@@ -268,7 +150,7 @@ def _draw_regret(ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray
     if levels := [level for level in _LEVELS if level < smooth[known].max(initial=1.0)]:
         masked = np.ma.array(smooth, mask=~known)
         lines = ax.contour(sizes, ranks, masked, levels=levels, colors="black", linewidths=0.7, zorder=2)
-        ax.clabel(lines, fmt=lambda level: f"{level:g}×", fontsize=7, inline_spacing=2)
+        _label_levels(ax, lines)
     if bar:
         box, figure = ax.get_position(), ax.figure
         inch = 1 / figure.get_figwidth()  # type: ignore[union-attr]
@@ -278,8 +160,28 @@ def _draw_regret(ax: Axes, found: ChoiceMap, sizes: NDArray[Any], ranks: NDArray
         scale.ax.yaxis.set_minor_locator(NullLocator())
 
 
+def _label_levels(ax: Axes, lines: ContourSet) -> None:
+    """Write each level once, on its longest line, as far as can be from the other levels and from the edges."""
+    placed: list[NDArray[Any]] = []
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        parts = [
+            ax.transAxes.inverted().transform(ax.transData.transform(p)) for p in path.to_polygons(closed_only=False)
+        ]
+        if not parts:
+            continue
+        longest = max(parts, key=lambda points: np.hypot(*np.diff(points, axis=0).T).sum())
+        room = np.minimum(longest, 1 - longest).min(axis=1)
+        for other in placed:
+            room = np.minimum(room, np.hypot(*(longest - other).T) / 2)
+        if room.max() < _ROOM:
+            continue
+        across, up = longest[room.argmax()]
+        placed.append(longest[room.argmax()])
+        ax.text(across, up, f"{level:g}×", transform=ax.transAxes, **NAME)
+
+
 def _legend(drawn: Sequence[Axes], found: ChoiceMap, seen: Sequence[int]) -> None:
-    looks = _looks(found.names)
+    looks = looks_of(found.names)
     handles = [
         Patch(label=found.names[i] if i >= 0 else "no formula", **(looks[i] if i >= 0 else style.NO_FORMULA))
         for i in seen

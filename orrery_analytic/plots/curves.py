@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
-from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.plots import style
+from orrery_analytic.plots.switches import Switches
 
-__all__ = ["Curves", "curves", "measured", "relative_error", "spans"]
-
-_ROWS, _ROW_HEIGHT, _FIRST_ROW = 4, 9.6, 8.0  # of names above the axes; points
-_STRIP = 4.5  # points above the axes
-_NAME_SIZE = 7.8
-
-
-def spans(x: NDArray[Any], labels: NDArray[Any]) -> list[tuple[float, float, str]]:
-    """Return (first x, x of the next, label) of each stretch of equal labels; the last ends at the last x."""
-    if not len(x):
-        return []
-    starts = [0, *(i for i in range(1, len(x)) if labels[i] != labels[i - 1]), len(x) - 1]
-    return [(float(x[a]), float(x[b]), str(labels[a])) for a, b in pairwise(starts)]
+__all__ = ["Curves", "curves"]
 
 
 class Curves:
@@ -71,16 +56,9 @@ class Curves:
         self._axis = axis
         self.choice = _empty_line(ax, label=f"{library}'s choice", **style.CHOICE)
         self.second = _empty_line(ax, label=f"{library}'s choice", **style.BESIDE) if machines else None
-        self._heads = [_head(name, second=bool(i)) for i, name in enumerate(machines or ())]
-        # Above the axes: x in data units, y in points from the upper edge.
-        box: Any = ax.transAxes
-        points = Affine2D().scale(1 / 72) + ax.figure.dpi_scale_trans + ScaledTranslation(0, 1, box)
-        above = blended_transform_factory(ax.transData, points)
-        self.strip = _lines(ax, above, linewidth=5, capstyle="butt")
-        self.poles = _lines(ax, above, linewidth=0.8, color="#555555")
-        self.switches = _lines(ax, ax.get_xaxis_transform(), linewidth=0.9, color="#555555", linestyle=(0, (2, 3)))
-        self.names: list[Text] = []
-        self._above = above
+        self._heads = [style.head_of(name, second=bool(i)) for i, name in enumerate(machines or ())]
+        colours = {name: line.get_color() for name, line in self.lines.items()}
+        self.switches = Switches(ax, colours)
         self._limits: tuple[float, float] | None = None
         self._shown: tuple[str, ...] = ()
 
@@ -89,7 +67,7 @@ class Curves:
         """Everything that changes with the numbers, in the order of drawing."""
         second = [self.second] if self.second else []
         curves = [*self.beside.values(), *self.lines.values()]
-        return [self.switches, *second, self.choice, *curves, self.strip, self.poles, *self.names]
+        return [self.switches.lines, *second, self.choice, *curves, *self.switches.above]
 
     def update(
         self,
@@ -126,7 +104,7 @@ class Curves:
         for lines in (self.lines, self.beside):
             for i, line in enumerate(lines.values()):
                 line.set_markevery((4 * i % every if self._axis == "n" else i % every, every))
-        self._mark(x, choice, chosen, runs)
+        self.switches.update(x, choice, chosen, runs)
         values = [
             *seconds.values(),
             choice,
@@ -160,62 +138,10 @@ class Curves:
         )
         return True
 
-    def _mark(self, x: NDArray[Any], choice: NDArray[Any], chosen: NDArray[Any], runs: NDArray[Any]) -> None:
-        """Draw the strip of what runs, and name each stretch where it begins: what is chosen, and to what it leads."""
-        really = np.array([str(name).partition(" (")[0] for name in runs], dtype=object)
-        names = [str(a) if str(a) == b else f"{a} → {b}" for a, b in zip(chosen, really, strict=True)]
-        known = spans(x, np.where(np.isfinite(choice), really, ""))
-        self.strip.set_segments([[(a, _STRIP), (b, _STRIP)] for a, b, _ in known])
-        self.strip.set_color([self.lines[r].get_color() if r in self.lines else "#8C8C8C" for _, _, r in known])
-        self.strip.set_linestyle(["-" if r else style.NO_FORMULA_LINE for _, _, r in known])
-        stretches = spans(x, np.array(names, dtype=object))
-        self.switches.set_segments([[(a, 0), (a, 1)] for a, _, _ in stretches[1:]])
-        while len(self.names) < len(stretches):
-            self.names.append(self._name())
-        for text in self.names[len(stretches) :]:
-            text.set_text("")
-        poles = []
-        flags = self._flags([(a, name) for a, _, name in stretches])
-        for text, (a, _, name), (left, row) in zip(self.names, stretches, flags, strict=False):
-            height = _FIRST_ROW + row * _ROW_HEIGHT
-            fits = row < _ROWS
-            text.set_text(name if fits else "")
-            text.set_position((float(self.ax.transData.inverted().transform((left, 0))[0]), height))
-            poles.append([(a, 0.0), (a, height + 0.7 * _ROW_HEIGHT if fits else _FIRST_ROW)])
-        self.poles.set_segments(poles)
-
-    def _flags(self, stretches: list[tuple[float, str]]) -> list[tuple[float, int]]:
-        """Return left pixel and row of each name, so that no name lies on another, nor on a later one's pole."""
-        placed: list[tuple[float, float, int]] = []  # of the later ones: left, pole, row
-        for first, name in reversed(stretches):
-            pole = float(self.ax.transData.transform((first, 1.0))[0])
-            width = 0.58 * _NAME_SIZE * self.ax.figure.dpi / 72 * len(name) + 4  # about; measuring text is slow
-            left = max(min(pole + 3, self.ax.figure.bbox.x1 - width), self.ax.bbox.x0)
-            row = 1 + max((r for near, at, r in placed if min(near, at) < left + width), default=-1)
-            placed.append((left, pole, row))
-        return [(left, row) for left, _, row in reversed(placed)]
-
-    def _name(self) -> Text:
-        return self.ax.text(
-            0, 0, "", transform=self._above, fontsize=_NAME_SIZE, ha="left", va="bottom", clip_on=False, color="#222222"
-        )
-
-
-def _head(machine: str, second: bool) -> Line2D:
-    """Return the entry of the legend that says which lines are those of a machine."""
-    look = style.beside_style({**style.curve_style(0), "color": "#333333"}, second)
-    return Line2D([], [], label=machine, **look)
-
 
 def _empty_line(ax: Axes, **options: Any) -> Line2D:
     line: Line2D = ax.plot([], [], **options)[0]
     return line
-
-
-def _lines(ax: Axes, transform: Any, **options: Any) -> LineCollection:
-    made = LineCollection([], transform=transform, clip_on=False, **options)
-    ax.add_collection(made, autolim=False)
-    return made
 
 
 def curves(
@@ -281,44 +207,3 @@ def _second(choice: xr.Dataset, axis: str, x: NDArray[Any], beside: Any) -> tupl
     if not all(told) or over != axis or not np.array_equal(places, x):
         raise QuantityError("beside must hold the same collective and rules at the same P and n.")
     return beside[0], beside[1] or {}
-
-
-def relative_error(seconds: ArrayLike, model: ArrayLike) -> NDArray[np.float64]:
-    """Return (model - measured) / measured: positive where the model is too slow. NaN where one of them is missing."""
-    measured_s = np.asarray(seconds, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = (np.asarray(model, dtype=float) - measured_s) / measured_s
-    return np.where(np.isfinite(error), error, np.nan)
-
-
-def measured(
-    x: ArrayLike, seconds: ArrayLike, model: ArrayLike | None = None, ax: Axes | None = None, label: str = "measured"
-) -> Axes:
-    """Draw measured points; with the model at the same places, say the median of the absolute relative error.
-
-    Parameters
-    ----------
-    x, seconds : arrays
-        Bytes or ranks, and seconds.
-    model : array, optional
-        What the model says there, in seconds.
-    ax : Axes, optional
-        Those of `curves`; new ones unless given.
-    label : str
-        For the legend.
-    """
-    places = np.asarray(x, dtype=float)
-    if ax is None:
-        ax = style.figure()[1][0]
-        style.set_axis(ax, "n", places)
-        style.set_time_axis(ax)
-    if model is not None and np.isfinite(error := np.abs(relative_error(seconds, model))).any():
-        label = f"{label},\nmedian |error| {100 * np.nanmedian(error):.0f} %"
-    line = _empty_line(ax, label=label, **style.MEASURED)
-    line.set_data(places, np.asarray(seconds, dtype=float))
-    if (need := style.log_limits([np.asarray(seconds, dtype=float)])) is not None:
-        low, high = ax.get_ylim()
-        ax.set_ylim(min(low, need[0]), max(high, need[1]))
-    old = ax.get_legend()
-    style.legend(ax, [*(old.legend_handles if old else []), line])
-    return ax

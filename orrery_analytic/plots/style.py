@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from orrery_analytic.errors import QuantityError, choose
@@ -19,13 +20,13 @@ from orrery_analytic.units import readable
 
 __all__ = [
     "BESIDE", "CHOICE", "MEASURED", "NO_FORMULA", "NO_FORMULA_LINE", "TERM_STYLES", "algorithm_styles", "axis_of",
-    "beside_style", "curve_style", "figure", "legend", "log_limits", "paler", "set_axis", "set_time_axis",
+    "beside_style", "curve_style", "figure", "head_of", "legend", "log_limits", "paler", "set_axis", "set_time_axis",
     "size_text",
 ]  # fmt: skip
 
 # Okabe and Ito's colours without yellow, which is too faint for lines, and without black, which marks what is measured.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (3, 1.5)), (0, (8, 2, 2, 2)), (0, (1.2, 1.2)))
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (3, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1.2, 1.2)))
 _MARKERS = "os^DvPX"
 
 # Places in the three rows above, so that an algorithm looks the same in every figure. Those of one collective differ in
@@ -160,6 +161,12 @@ def beside_style(style: dict[str, Any], second: bool) -> dict[str, Any]:
     return {**style, "linestyle": line, "markerfacecolor": style["color"] if second else "white"}
 
 
+def head_of(machine: str, second: bool) -> Line2D:
+    """Return the entry of a legend that says which lines are those of a machine, the first or the second of two."""
+    look = beside_style({**curve_style(0), "color": "#333333"}, second)
+    return Line2D([], [], label=machine, **look)
+
+
 def size_text(nbytes: float) -> str:
     """Return bytes with a binary prefix, to three digits: "1.5 KiB", "64 B"."""
     powers = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -218,7 +225,7 @@ def legend(ax: Axes, handles: Sequence[Any]) -> None:
     """Put the legend at the right, outside of the data; long names take two lines."""
     made = ax.legend(
         handles=list(handles), loc="upper left", bbox_to_anchor=(1.015, 1.0), borderaxespad=0, frameon=False,
-        fontsize=8.5, handlelength=2.6, labelspacing=0.55 if len(handles) < 10 else 0.25,
+        fontsize=8.5, handlelength=2.75, handletextpad=0.75, labelspacing=0.55 if len(handles) < 10 else 0.25,
     )  # fmt: skip
     for text in made.get_texts():
         name = text.get_text()

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from orrery_analytic.cost import TERM_NAMES
 from orrery_analytic.plots import style
-from orrery_analytic.plots.curves import spans
+from orrery_analytic.plots.switches import spans
 from orrery_analytic.units import readable
 
 __all__ = ["Stack", "stacked_terms"]

@@ -114,8 +114,8 @@ def best(
         One of `list_collectives`.
     P : int or 1-D array
         Numbers of ranks.
-    n : int or 1-D array
-        Bytes, as in `predict`.
+    n : int, text, or 1-D array
+        Bytes, or sizes with units ("1 MiB"), as in `predict`.
     candidates : sequence of str, optional
         Algorithms of `list_algorithms`. Unless given, all of Open MPI's that a rule file can name to any release from
         4.1 on; where the operation does not commute, those that the library takes then.

@@ -110,8 +110,8 @@ def borders(
     P : int or 1-D array
         Numbers of ranks.
     n : 1-D array, optional
-        Sizes between which borders are sought, at least two; unless given 1 B to 1 GiB, eight for each power of two.
-        Where two neighbours have the same best choice, nothing is sought between them.
+        Sizes (bytes, or "1 MiB") between which borders are sought, at least two; unless given 1 B to 1 GiB, eight for
+        each power of two. Where two neighbours have the same best choice, nothing is sought between them.
 
     Returns
     -------

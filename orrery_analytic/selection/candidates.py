@@ -16,7 +16,7 @@ from orrery_analytic.decisions.whole import LARGEST_SIZE, broadcast, power_of_tw
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.selection.plans import Plan
 from orrery_analytic.selection.setting import Prices, Setting
-from orrery_analytic.units import shown
+from orrery_analytic.units import in_si, shown
 
 if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
@@ -53,7 +53,7 @@ def candidates(
         Algorithms of `list_algorithms`; unless given, those that every release from 4.1 on has a number for. Those
         beyond Open MPI ("mpich_", "bine_", "two_level_") are candidates where they are named.
     segment_bytes : sequence of int
-        Bytes of a segment, for algorithms that are segmented; 0 is one segment.
+        Bytes of a segment, or sizes ("64 KiB"), for algorithms that are segmented; 0 is one segment.
     fan : sequence of int
         Chains below the root, for "chain"; with one it is the pipeline.
     radix : sequence of int
@@ -74,7 +74,7 @@ def candidates(
         names = [name for name in offered if not beyond_openmpi(name) and name not in _NOT_EVERYWHERE]
     else:
         given = names
-        names = [] if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) else list(given)
+        names = [] if isinstance(given, str | bytes | Mapping) or not np.iterable(given) else list(given)
         if not names:
             raise QuantityError(f"candidates must be a sequence of names of algorithms, but {shown(given)} was given.")
     segments, fans, radices = each("segment_bytes", segment_bytes, 0), each("fan", fan, 1), each("radix", radix, 2)
@@ -100,7 +100,8 @@ def _in_order(collective: str) -> list[str]:
 
 def each(name: str, values: Iterable[int], least: int) -> list[int]:
     """Return whole numbers that are to be tried, each once."""
-    found = np.atleast_1d(whole(name, values, least)).ravel().tolist()
+    numbers = in_si(values, "B", name) if name == "segment_bytes" else values
+    found = np.atleast_1d(whole(name, numbers, least)).ravel().tolist()
     if not found:
         raise QuantityError(f"{name} must have at least one number.")
     return list(dict.fromkeys(found))
@@ -205,7 +206,7 @@ def seconds_of(
     told : sequence of Plan
         What the library is told, such as those of `candidates`: algorithm, segment size, fan.
     P, n : arrays of whole numbers that broadcast
-        Ranks, and bytes as in `predict`.
+        Ranks, and bytes or sizes with units as in `predict`.
     **options
         rules, buffers, network, transport, staging, itemsize and commutative of `predict`, and keys of the machine
         file with one value each.
@@ -228,6 +229,6 @@ def seconds_of(
         raise QuantityError(f"told must be a sequence of Plan, such as that of `candidates`, not {shown(told)}.")
     for plan in told:
         choose(f"{collective} algorithm", plan.algorithm, list_algorithms(collective))
-    grid = {"P": whole("P", P, 1, LARGEST_SIZE), "n": whole("n", n)}
+    grid = {"P": whole("P", P, 1, LARGEST_SIZE), "n": whole("n", in_si(n, "B", "n"))}
     broadcast(**grid)
     return Told(Prices(setting, **grid), told).seconds

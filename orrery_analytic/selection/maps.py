@@ -125,7 +125,7 @@ def choice_map(
     P : 1-D array, optional
         Numbers of ranks; 200 from 2 to 4096 unless given.
     n : 1-D array, optional
-        Bytes; 200 sizes from 1 B to 1 GiB unless given.
+        Bytes, or sizes with units; 200 sizes from 1 B to 1 GiB unless given.
 
     Returns
     -------

@@ -16,6 +16,7 @@ from orrery_analytic.decisions.fixed import Rules, rule_set
 from orrery_analytic.decisions.names import ALGORITHMS
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, whole
 from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.units import in_si
 
 __all__ = ["Plan", "bytes_text", "plan_cost", "plans", "selection_of"]
 
@@ -99,7 +100,7 @@ def plans(
         What runs, run-time substitutions applied and the parts of composed algorithms decided.
     """
     # As 64-bit integers: in the caller's type, sums of blocks could overflow.
-    P, n = np.broadcast_arrays(whole("P", P, 1, LARGEST_SIZE), whole("n", n))
+    P, n = np.broadcast_arrays(whole("P", P, 1, LARGEST_SIZE), whole("n", in_si(n, "B", "n")))
     if algorithm is None:
         chosen, segments, fans = _decide(collective, P, n, rules, itemsize, commutative)
     else:
@@ -166,7 +167,8 @@ def _parts(
         name, nbytes = part.collective, n[here]
         size = part.size(ranks, _held(ranks, nbytes) if part.size(2, 1) == 2 else nbytes)  # P n: the bytes of all ranks
         chosen, segments, fans = _decide(name, ranks, size, rules, itemsize, commutative)
-        really = _really(name, chosen, ranks, -(-size // itemsize), commutative, segments, fans, itemsize)
+        count = np.ones_like(size) if part.one_element else -(-size // itemsize)
+        really = _really(name, chosen, ranks, count, commutative, segments, fans, itemsize)
         taken = np.full(P.shape, "", dtype="U64")
         taken[here] = really
         for kind in set(really.tolist()):

@@ -16,6 +16,7 @@ from orrery_analytic.cost import TERM_NAMES, Cost, evaluate
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.selection.plans import bytes_text
 from orrery_analytic.symbols import n
+from orrery_analytic.units import shown
 
 __all__ = ["NO_FORMULA", "Piece", "SelectedCost"]
 
@@ -122,7 +123,7 @@ class SelectedCost(Cost):
         if "n" in values:
             (size,) = evaluate((n,), {"n": values["n"]})
             if size.ndim:
-                raise QuantityError(f"n can be one number here, but {values['n']!r} was given.")
+                raise QuantityError(f"n can be one number here, but {shown(values['n'])} was given.")
             cost = self.piece(float(size)).cost
             return cost.at(machine, **_known(cost, values))
         return self._with([p._replace(cost=p.cost.at(machine, **_known(p.cost, values))) for p in self.pieces])
@@ -130,7 +131,7 @@ class SelectedCost(Cost):
     def __add__(self, other: Cost) -> Cost:
         """Add a cost to every piece, or the pieces of another one where they meet: one after the other."""
         if not isinstance(other, Cost):
-            return NotImplemented
+            return super().__add__(other)  # an error that says what adds up
         others = other.pieces if isinstance(other, SelectedCost) else (Piece(0, None, "", "", other),)
         starts = sorted({p.start for p in (*self.pieces, *others)})
         added = []
@@ -140,11 +141,6 @@ class SelectedCost(Cost):
             added.append(Piece(start, stop, told[0], told[1], a.cost + b.cost))
         title = f"{self.title} + {other.title}" if isinstance(other, SelectedCost) else self.title
         return SelectedCost.of(added, title)
-
-    def __radd__(self, other: object) -> Cost:
-        if other == 0:
-            return self
-        return self + other if isinstance(other, Cost) else NotImplemented
 
     def __mul__(self, times: Any) -> Cost:
         """Repeat a cost: every term `times` over."""

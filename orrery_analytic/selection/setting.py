@@ -11,17 +11,19 @@ from orrery_analytic.calls import device_cost
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import RuleFile, Selection, list_collectives, resolve
 from orrery_analytic.decisions.fixed import Rules, rule_set
-from orrery_analytic.decisions.whole import one, truth
-from orrery_analytic.errors import QuantityError, choose
-from orrery_analytic.gpu import buffer_places
+from orrery_analytic.decisions.whole import one, truth, whole
+from orrery_analytic.errors import QuantityError, UnknownNameError, choose
+from orrery_analytic.gpu import buffer_places, size_option
 from orrery_analytic.networks import Hockney, Network
 from orrery_analytic.selection.plans import Plan, plan_cost, plans, selection_of
-from orrery_analytic.units import shown
+from orrery_analytic.symbols import s_gdr
+from orrery_analytic.symbols.evaluation import is_number
+from orrery_analytic.units import in_si, shown
 
 if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
 
-__all__ = ["Prices", "Setting", "answering", "axis", "check_network", "dimensions"]
+__all__ = ["Prices", "Setting", "answering", "axis", "check_network", "dimensions", "loaded"]
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,17 @@ class Setting:
         QuantityError
             For a value that is out of range, or several values for a key of the machine.
         """
-        from orrery_analytic.machines import Machine, load_machine
-
         own = {field.name for field in fields(cls)}
         changed = {key: options.pop(key) for key in list(options) if key not in own}
         several = next((key for key, value in changed.items() if dimensions(key, value)), None)
         if several:
             raise QuantityError(f"{several} can be one value here, but {shown(changed[several])} was given.")
-        machine = machine if isinstance(machine, Machine) else load_machine(machine)
+        machine = loaded(machine)
         options["itemsize"] = one("itemsize", options.get("itemsize", cls.itemsize), 1)
         options["commutative"] = truth("commutative", options.get("commutative", cls.commutative))
         options["rules"] = resolve(options.get("rules", cls.rules))
+        if options.get("gdr_limit") is not None:
+            options["gdr_limit"] = size_option("gdr_limit", options["gdr_limit"], s_gdr)
         made = cls(machine.replace(**changed), choose("collective", collective, list_collectives()), **options)
         check_network(made.network)
         device_cost(collective, **made.device)  # refuses what is wrong
@@ -108,9 +110,11 @@ class Setting:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What a data set says of itself."""
+        """What a data set says of itself; its note, what is done with device buffers, and which options do nothing."""
         rules = self.rules.name if isinstance(self.rules, RuleFile) else str(self.rules)
-        return {"machine": self.machine.name, "collective": self.collective, "buffers": self.buffers, "rules": rules}
+        about = {"machine": self.machine.name, "collective": self.collective, "buffers": self.buffers, "rules": rules}
+        note = device_cost(self.collective, **self.device).validity
+        return {**about, **({"note": note} if note else {})}
 
 
 class Prices:
@@ -161,6 +165,26 @@ class Prices:
         return np.asarray(cost(P=P, n=n, **given))
 
 
+def loaded(machine: Machine | str) -> Machine:
+    """Return a machine, or that of a name or path.
+
+    Raises
+    ------
+    UnknownNameError, FileMissingError, FormatError
+        As `load_machine`; and for a collective, which comes after the machine.
+    """
+    from orrery_analytic.machines import Machine, list_machines, load_machine
+
+    if isinstance(machine, Machine):
+        return machine
+    if isinstance(machine, str) and machine in list_collectives():
+        raise UnknownNameError(
+            f"{machine!r} is a collective, which comes second: machine, collective, P, n. Machines: "
+            f"{', '.join(list_machines())}, or the path of a machine file."
+        )
+    return load_machine(machine)
+
+
 def answering(rules: Rules) -> str:
     """Return the library that resolved rules are those of: what it copies to the host depends on it."""
     return rules.library if isinstance(rules, RuleFile) else rule_set(rules)
@@ -181,19 +205,23 @@ def dimensions(key: str, value: Any) -> int:
 
 
 def axis(name: str, value: Any) -> np.ndarray:
-    """Return P or n as a one-dimensional array of numbers.
+    """Return P, or n in bytes, as a one-dimensional array of numbers.
 
     Raises
     ------
     QuantityError
         If it is neither a number nor a one-dimensional array of numbers.
     """
+    numbers = in_si(value, "B", name) if name == "n" else value
     try:
-        array = np.atleast_1d(np.asarray(value))
+        array = np.atleast_1d(np.asarray(numbers))
     except (RuntimeError, TypeError, ValueError):
         array = np.empty(0)
+    if array.dtype.kind == "O" and all(map(is_number, array.flat)):  # fractions, and SymPy's numbers
+        array = np.atleast_1d(whole(name, array))
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or np.ma.is_masked(value):
+        also = ", sizes such as '1 MiB' among them" if name == "n" else ""
         raise QuantityError(
-            f"{name} must be a number or a one-dimensional array of numbers, but {shown(value)} was given."
+            f"{name} must be a number or a one-dimensional array of numbers{also}, but {shown(value)} was given."
         )
     return array

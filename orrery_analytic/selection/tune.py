@@ -74,8 +74,9 @@ def tune(
         says, with `rules`). Below the first the fixed decision stays. Neighbours that can share rules do. At most 256:
         32 of them take a fraction of a second for a collective, 256 a quarter of a minute and a gigabyte.
     n : 1-D array, optional
-        Bytes for which rules are sought, as in `predict`. Unless given, from 1 B to 1 GiB of what a rule file compares
-        (P n for collectives of blocks), sixteen sizes to an octave, and those where algorithms hand over to others.
+        Bytes (or "1 MiB") for which rules are sought, as in `predict`. Unless given, from 1 B to 1 GiB of what a rule
+        file compares (P n for collectives of blocks), sixteen sizes to an octave, and those where algorithms hand over
+        to others.
     bound : float
         The most regret that is let be, at least 1.
     candidates : mapping of str to sequence of str, optional

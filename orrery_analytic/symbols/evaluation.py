@@ -14,9 +14,9 @@ from sympy.core.function import AppliedUndef
 
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols.names import SYMBOLS, describe
-from orrery_analytic.units import shown
+from orrery_analytic.units import in_si, shown
 
-__all__ = ["as_floats", "compiled", "evaluate", "in_blocks", "is_number", "shape_of"]
+__all__ = ["as_floats", "compiled", "evaluate", "in_blocks", "is_number", "shape_of", "unit_of"]
 
 #: Points that are computed at once: the arrays of the steps in between then stay in the cache.
 _BLOCK = 2**15
@@ -119,9 +119,11 @@ def in_blocks(
 
 def as_floats(name: str, value: Any) -> np.ndarray:
     """Return `value` as floats, since int64 arithmetic would overflow in silence."""
+    numbers = in_si(value, unit_of(name), name)
     try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "iufO" or (array.dtype.kind == "O" and not all(map(is_number, array.flat))):
+        array = np.asarray(numbers)
+        kind = array.dtype.kind
+        if np.ma.is_masked(value) or kind not in "iufO" or (kind == "O" and not all(map(is_number, array.flat))):
             raise TypeError
         floats = array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):
@@ -135,6 +137,15 @@ def as_floats(name: str, value: Any) -> np.ndarray:
     elif not least >= 0:
         raise QuantityError(f"{name} must not be negative or NaN, but {shown(value)} was given.")
     return floats
+
+
+@lru_cache(maxsize=1024)
+def unit_of(name: str) -> str:
+    """Return the unit of a symbol; "1" for those that are no symbol of the package."""
+    try:
+        return describe(name).unit
+    except UnknownNameError:
+        return "1"
 
 
 def _all_whole(numbers: np.ndarray) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,18 +17,16 @@ from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.gpu import BUFFERS, TRANSPORTS
 from orrery_analytic.machines import Machine, list_machines, load_machine
 from orrery_analytic.plots import size_text
-from orrery_analytic.units import shown, to_si
+from orrery_analytic.units import to_si
+from orrery_analytic.widgets.pair import NOTHING, two_machines
 from orrery_analytic.widgets.parameters import Parameters
 from orrery_analytic.widgets.view import BLOCKS, NETWORKS, RANKS, SIZES, STATE, View
 
-__all__ = ["NOTHING", "TRANSPORT_NAMES", "Controls", "start_again", "two_machines"]
+__all__ = ["TRANSPORT_NAMES", "Controls", "start_again"]
 
 TRANSPORT_NAMES = {"staged": "staged through the host", "gdr": "GPUDirect RDMA", "peer": "peer (NVLink, PCIe)"}
 _HOLD = {"one block, n": "block", "the total, P n": "total"}
 _NAMES = tuple("machine beside collective buffers transport network rules axis hold P n share large".split())
-NOTHING = "nothing"
-"""What stands beside a machine if it is no second one."""
-
 _AXES = {"message size n": "n", "ranks P": "P"}
 
 
@@ -227,27 +224,6 @@ class Controls:
             self._ticks[name] = tick
         none = ipywidgets.HTML(f"<i>no algorithm of {self.collective.value} has a formula yet</i>")
         self.algorithms.children = tuple(self._ticks.values()) or (none,)
-
-
-def two_machines(given: Any) -> tuple[Machine, Machine | None]:
-    """Return one or two machines from what an explorer was given: a name, a path, a Machine, or two of these.
-
-    Raises
-    ------
-    QuantityError
-        For more than two, or for something else.
-    """
-    several = list(given) if isinstance(given, tuple | list) else [given]
-    if not 1 <= len(several) <= 2:
-        raise QuantityError(
-            f"machine holds {len(several)} machines, but one axis shows one, or two beside each other: "
-            'machine=("musica", "leonardo").'
-        )
-    found = [load_machine(m) if isinstance(m, str | os.PathLike) else m for m in several]
-    for machine, asked in zip(found, several, strict=True):
-        if not isinstance(machine, Machine):
-            raise QuantityError(f"machine is a Machine, or the name or path of its file, but {shown(asked)} was given.")
-    return found[0], found[1] if len(found) == 2 else None
 
 
 _STYLE = {"description_width": "66px"}

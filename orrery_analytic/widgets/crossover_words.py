@@ -11,6 +11,7 @@ import sympy as sp
 
 from orrery_analytic.algebra.crossings.stretches import Stretch
 from orrery_analytic.plots import size_text
+from orrery_analytic.symbols.printing import latex
 from orrery_analytic.units import readable
 
 __all__ = ["formulas", "words"]
@@ -65,7 +66,7 @@ def _scrolled(latex: str) -> str:
 
 @lru_cache(maxsize=256)
 def _latex(e: sp.Expr) -> str:
-    return str(sp.latex(e))
+    return latex(e)
 
 
 def _time(seconds: float) -> str:

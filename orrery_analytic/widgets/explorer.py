@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
@@ -12,13 +12,14 @@ from ipywidgets import Layout
 
 from orrery_analytic import plots
 from orrery_analytic.collectives import list_algorithms
-from orrery_analytic.errors import OrreryError, choose
+from orrery_analytic.errors import OrreryError, QuantityError, choose
 from orrery_analytic.machines import Machine
 from orrery_analytic.widgets import exported
 from orrery_analytic.widgets.canvas import Canvas
 from orrery_analytic.widgets.code import code, line
 from orrery_analytic.widgets.controls import Controls
 from orrery_analytic.widgets.readout import formula, sentence
+from orrery_analytic.widgets.saving import Saver, button, figure_file
 from orrery_analytic.widgets.upload import Log, Points
 from orrery_analytic.widgets.view import STATE, Picture, View
 
@@ -27,7 +28,7 @@ __all__ = ["Explorer", "explore"]
 _CURSOR: dict[str, Any] = {"color": "black", "linewidth": 1.1, "zorder": 3}
 
 _LARGE = """<style>.orrery-large .orrery-controls { zoom: 1.25 } .orrery-large .orrery-said { font-size: 130% }
-.orrery-explorer button { padding: 0 6px }</style>"""
+.orrery-controls button { padding: 0 6px }</style>"""
 
 _STATUS = '<div role="status" aria-live="polite" style="line-height: 1.35; overflow-wrap: anywhere">{}</div>'
 
@@ -68,24 +69,27 @@ class Explorer(ipywidgets.Box):
         self.readout.add_class("orrery-readout")
         self.upload = ipywidgets.FileUpload(description="upload a log", multiple=False, layout=Layout(width="170px"))
         self.upload.observe(self._uploaded, "value")
-        self.buttons = {name: _button(name, told) for name, told in _SAVED.items()}
-        for name, button in self.buttons.items():
-            button.on_click(lambda _, name=name: self._save(name))
-        again = self.buttons["start again"] = _button("start again", "All controls as they were at first")
+        self._saver = Saver(_SAVED, self._file)
+        self.saved, self.code = self._saver.saved, self._saver.text
+        again = button("start again", "All controls as they were at first")
+        self.buttons = {**self._saver.buttons, "start again": again}
         again.layout.width, again.icon = "170px", "undo"
         again.on_click(lambda _: self._start_again())
-        self.saved = ipywidgets.HTML()
-        self.code = ipywidgets.Textarea(layout=Layout(width="100%", height="300px", display="none"))
-        self.code.add_class("orrery-code")
-        save = ipywidgets.HBox([ipywidgets.HTML("<b>save</b>"), *(self.buttons[name] for name in _SAVED), self.saved])
-        save.layout = Layout(flex_flow="row wrap", align_items="center", width="100%")
         left = ipywidgets.VBox(
             [*self.controls.rows(), ipywidgets.HBox([self.upload, again]), self.log_text],
             layout=Layout(flex="0 0 auto", width="356px", overflow="hidden"),
         )
         left.add_class("orrery-controls")
         self._right = ipywidgets.VBox(
-            [self.readout, self.curves_image, self.terms_image, self._last.image, save, self.code, self.formula],
+            [
+                self.readout,
+                self.curves_image,
+                self.terms_image,
+                self._last.image,
+                self._saver.row,
+                self.code,
+                self.formula,
+            ],
             layout=Layout(flex="1 1 400px", min_width="0", margin="0 0 0 8px"),
         )
         style = ipywidgets.HTML(_LARGE, layout=Layout(height="0", margin="0", width="0"))
@@ -226,33 +230,24 @@ class Explorer(ipywidgets.Box):
             self.controls.go(collective, buffers, log.ranks_near(collective, buffers, self.view.P))
             self._rebuild()
 
-    def _save(self, kind: str) -> None:
-        """Make what a button stands for, and a link that saves it; show it where it is text."""
+    def _file(self, kind: str) -> tuple[str, bytes]:
+        """Return name and content of what a button stands for."""
         with self._lock:
             if self._shown is None:
-                self.saved.value = "nothing is shown that could be saved"
-                return
+                raise QuantityError("nothing is shown that could be saved.")
             view, picture, points = self._shown
             share = self.controls.share.value
-            log = self._log.name if self._log else None
-            measured = (points.x, points.seconds) if points and len(points.x) else None
-            top = None if share else float(self._lower.axes.get_ylim()[1])
-            makers: dict[str, Callable[[], bytes]] = {
-                "PDF": lambda: exported.figure_of(view, picture, share, measured, "pdf"),
-                "PNG": lambda: exported.figure_of(view, picture, share, measured, "png"),
-                "CSV": lambda: exported.csv_of(view, picture),
-                "LaTeX": lambda: exported.latex_of(view, picture),
-                "code": lambda: code(view, top, log).encode(),
-            }
-            try:
-                content = makers[kind]()
-            except OrreryError as error:
-                self.saved.value = html.escape(str(error))
-                return
-            self.saved.value = exported.link(f"{view.collective}.{_ENDINGS[kind]}", content)
-            if kind in ("LaTeX", "code"):
-                self.code.value = content.decode()
-            self.code.layout.display = "flex" if kind in ("LaTeX", "code") else "none"
+            if kind == "CSV":
+                content = exported.csv_of(view, picture)
+            elif kind == "LaTeX":
+                content = exported.latex_of(view, picture)
+            elif kind == "code":
+                top = None if share else float(self._lower.axes.get_ylim()[1])
+                content = code(view, top, self._log.name if self._log else None).encode()
+            else:
+                measured = (points.x, points.seconds) if points and len(points.x) else None
+                content = figure_file(exported.drawn(view, picture, share, measured), kind)
+            return view.collective, content
 
     def _start_again(self) -> None:
         """Put all controls as they were at first, but for the machine files."""
@@ -269,11 +264,6 @@ _SAVED = {
     "LaTeX": "The formula of what runs at the point", "code": "A program that draws the figure, and one line that "
     "opens this view again",
 }  # fmt: skip
-_ENDINGS = {"PDF": "pdf", "PNG": "png", "CSV": "csv", "LaTeX": "tex", "code": "py"}
-
-
-def _button(name: str, told: str) -> Any:
-    return ipywidgets.Button(description=name, tooltip=told, layout=Layout(width="62px", height="28px"))
 
 
 def explore(

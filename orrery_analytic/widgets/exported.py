@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 from typing import Any
 
 import pandas as pd
@@ -12,13 +9,10 @@ import pandas as pd
 from orrery_analytic import plots
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.exports import formula_latex
-from orrery_analytic.exports.paper import pdf_bytes
 from orrery_analytic.plots import size_text
 from orrery_analytic.widgets.view import Picture, View
 
-__all__ = ["csv_of", "drawn", "figure_of", "latex_of", "link"]
-
-_TYPES = {"pdf": "application/pdf", "png": "image/png", "csv": "text/csv", "tex": "text/x-tex", "py": "text/x-python"}
+__all__ = ["csv_of", "drawn", "latex_of"]
 
 
 def drawn(view: View, picture: Picture, share: bool, measured: Any = None) -> Any:
@@ -50,16 +44,6 @@ def drawn(view: View, picture: Picture, share: bool, measured: Any = None) -> An
             ax.set_ylabel(name)
     lower[-1].set_xlabel(view.caption)
     return figure
-
-
-def figure_of(view: View, picture: Picture, share: bool, measured: Any, kind: str) -> bytes:
-    """Return the figure of `drawn` as a file, "pdf" or "png"; the same at every call."""
-    made = drawn(view, picture, share, measured)
-    if kind == "pdf":
-        return pdf_bytes(made)
-    out = io.BytesIO()
-    made.savefig(out, format=kind, dpi=200)
-    return out.getvalue()
 
 
 def csv_of(view: View, picture: Picture) -> bytes:
@@ -94,12 +78,3 @@ def latex_of(view: View, picture: Picture) -> bytes:
     )
     exact = f"% {' '.join(cost.validity.split())}\n% Needs amsmath. Seconds; n in bytes.\n"
     return f"{head}{exact}{formula_latex(cost, picture.plan.algorithm)}\n".encode()
-
-
-def link(name: str, content: bytes) -> str:
-    """Return an anchor that saves a file from within the page."""
-    kind = _TYPES[name.rpartition(".")[2]]
-    data = base64.b64encode(content).decode()
-    safe = html.escape(name)
-    where = f'class="orrery-save" download="{safe}" href="data:{kind};base64,{data}"'
-    return f'<a {where} style="text-decoration: underline">save {safe}</a> ({size_text(len(content))})'

@@ -48,13 +48,16 @@ mountPage(document.getElementById('view'), given.data, given.parts, given.state)
 """
 
 
+_SCRIPTS = "text numbers marks figure readout state controls saves view".split()  # each uses those before it
+
+
 @cache
 def _file(name: str) -> str:
-    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+    return (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
 
 
 def _script() -> str:
-    return f"{_file('live_figure.js')}\n{_file('live.js')}"
+    return "\n".join(_file(f"{name}.js") for name in _SCRIPTS)
 
 
 class LiveExplorer(anywidget.AnyWidget):
@@ -71,7 +74,7 @@ class LiveExplorer(anywidget.AnyWidget):
     """
 
     _esm = _script()
-    _css = _file("live.css")
+    _css = _file("view.css")
     data = traitlets.Dict().tag(sync=True)
     parts = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -172,6 +175,6 @@ def _write(path: str | Path, given: Live, state: dict[str, Any], pages: Mapping[
     on = " and ".join(filter(None, (state["machine"], state["beside"])))
     title = html.escape(f"{state['collective']} on {on}")
     file.write_text(
-        _PAGE.format(title=title, style=_file("live.css"), given=told, script=_script()), encoding="utf-8", newline="\n"
+        _PAGE.format(title=title, style=_file("view.css"), given=told, script=_script()), encoding="utf-8", newline="\n"
     )
     return file

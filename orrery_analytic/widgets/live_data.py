@@ -16,13 +16,14 @@ from orrery_analytic.decisions.fixed import rule_set
 from orrery_analytic.decisions.whole import truth
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.gpu import BUFFERS, TRANSPORTS
-from orrery_analytic.machines import MACHINE_KEYS, Machine, list_machines, load_machine
+from orrery_analytic.machines import MACHINE_KEYS, Machine
 from orrery_analytic.plots.style import TERM_STYLES
 from orrery_analytic.units import shown
 from orrery_analytic.widgets.code import short
-from orrery_analytic.widgets.controls import TRANSPORT_NAMES, _bytes, _network, _ranks, two_machines
+from orrery_analytic.widgets.controls import TRANSPORT_NAMES, _bytes, _network, _ranks
 from orrery_analytic.widgets.javascript import runtime
 from orrery_analytic.widgets.live_parts import formulas_of, tables, usual
+from orrery_analytic.widgets.pair import offered_machines, two_machines
 from orrery_analytic.widgets.parameters import _as_dict, _bands, _knobs
 from orrery_analytic.widgets.view import RANKS, SIZES, STATE
 
@@ -91,7 +92,7 @@ def live(machine: Any, collective: str, algorithms: Any = None, **state: Any) ->
     ticked = usual(collective) if asked is None else _listed(asked)
     for name in ticked:
         choose(f"{collective} algorithm with a formula", name, names)
-    machines = _offered(base, second)
+    machines = offered_machines(base, second)
     labels = list(machines)
     begin: dict[str, Any] = {
         "machine": labels[0],
@@ -132,17 +133,6 @@ def _listed(algorithms: Any) -> list[Any]:
     if isinstance(algorithms, str | bytes) or not isinstance(algorithms, Iterable):
         raise QuantityError(f"algorithms is a list of names, but {shown(algorithms)} was given.")
     return list(algorithms)
-
-
-def _offered(base: Machine, second: Machine | None) -> dict[str, Machine]:
-    """Return the machines of the lists by label: those that were given, and the packaged ones."""
-    found = {base.name: base}
-    if second is not None:
-        label = second.name
-        while label in found:
-            label += ", beside"
-        found[label] = second
-    return found | {name: load_machine(name) for name in list_machines() if name not in found}
 
 
 def _check_numbers(made: Live) -> None:
@@ -187,7 +177,8 @@ def line_of_code(given: Live, state: Mapping[str, Any]) -> str:
     told |= {"rules": given.rules, "transport": state["transport"] if state["buffers"] == "device" else "gdr"}
     changed = {name: value for name, value in told.items() if value != LIVE_STATE[name] or name in ("P", "n")}
     options = "".join(f", {name}={value!r}" for name, value in changed.items())
-    curves = f", algorithms={list(state['algorithms'])!r}"
+    # A page that has just come to another collective waits for its names.
+    curves = "" if state["algorithms"] is None else f", algorithms={list(state['algorithms'])!r}"
     return f"oa.explore_live({machines}, {state['collective']!r}{curves}{options})"
 
 

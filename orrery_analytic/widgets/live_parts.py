@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from orrery_analytic.collectives import list_algorithms
 from orrery_analytic.collectives.algorithm import TWO
@@ -16,6 +15,7 @@ from orrery_analytic.decisions import ALGORITHMS, select
 from orrery_analytic.machines import Machine
 from orrery_analytic.plots.style import algorithm_styles
 from orrery_analytic.selection import Plan, plan_cost, plans
+from orrery_analytic.symbols.printing import latex
 from orrery_analytic.widgets.javascript import function
 from orrery_analytic.widgets.view import BLOCKS, NETWORKS
 
@@ -80,7 +80,7 @@ def formulas_of(
 
 def _latex(cost: Cost | None) -> str:
     # Term by term: that is their order, and a total would be simplified first, which takes longer than all the rest.
-    return "" if cost is None else f"T = {' + '.join(sp.latex(e) for e in cost.terms.values()) or '0'}"
+    return "" if cost is None else f"T = {' + '.join(latex(e) for e in cost.terms.values()) or '0'}"
 
 
 def _style(style: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from orrery_analytic.units import readable
 __all__ = ["Parameters"]
 
 _DECADES = 2  # below and above the machine's own value
+_MIDDLE = {"s": 1e-6, "s/B": 1e-10}  # of a slider that begins at zero
 _ROUND = "1 1.2 1.5 2 2.5 3 4 5 6 8".split()
 _COPIES = ("d2h", "h2d")
 
@@ -62,9 +63,14 @@ def _knobs(machine: Machine) -> list[_Knob]:
     return knobs
 
 
-def _offered(value: float) -> list[float]:
-    """Return round numbers around a value, evenly on a log scale, and the value itself; from zero, 1e-9 to 1e-3."""
-    low, high = (value / 10**_DECADES, value * 10**_DECADES) if value else (1e-9, 1e-3)
+def _offered(value: float, unit: str) -> list[float]:
+    """Return round numbers around a value, evenly on a log scale, and the value itself.
+
+    One that is zero stands below those around a usual time, or time a byte.
+    """
+    middle = value or _MIDDLE[unit]
+    far = 10**_DECADES * (1 + 1e-9)  # no round number is lost to rounding
+    low, high = middle / far, middle * far
     powers = range(int(f"{low:e}".partition("e")[2]), int(f"{high:e}".partition("e")[2]) + 1)
     numbers = {float(f"{mantissa}e{power}") for power in powers for mantissa in _ROUND}
     # A round number that is nearly the value gives way to it.
@@ -113,7 +119,7 @@ class Parameters:
 
     def _slider(self, knob: _Knob, value: float) -> Any:
         slider = ipywidgets.SelectionSlider(
-            options=[(readable(x, knob.unit), x) for x in _offered(value)],
+            options=[(readable(x, knob.unit), x) for x in _offered(value, knob.unit)],
             value=value,
             description=knob.label,
             tooltip=f"{knob.meaning}; {readable(value, knob.unit)} in the machine file",

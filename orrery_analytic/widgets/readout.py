@@ -12,6 +12,7 @@ from orrery_analytic.collectives.formulas import has_formula
 from orrery_analytic.decisions import select
 from orrery_analytic.plots import size_text
 from orrery_analytic.selection import Plan, plan_cost
+from orrery_analytic.symbols.printing import latex
 from orrery_analytic.units import readable
 from orrery_analytic.widgets.view import NETWORKS, Picture, View
 
@@ -108,12 +109,12 @@ def _formula(
         rows = [rf"& T = & \displaystyle {cost.latex()}"]  # terms that cancel in part: the sum is shorter
     else:
         rows = [
-            rf"\text{{{name.replace('_', ' ')}}} & {'+' if i else 'T ='} & \displaystyle {sp.latex(e)}"
+            rf"\text{{{name.replace('_', ' ')}}} & {'+' if i else 'T ='} & \displaystyle {latex(e)}"
             for i, (name, e) in enumerate(cost.terms.items())
         ]
-    latex = r"\begin{array}{rrl}" + r" \\ ".join(rows) + r"\end{array}"
+    table = r"\begin{array}{rrl}" + r" \\ ".join(rows) + r"\end{array}"
     # Contained, or a long formula would make the text below it as wide.
-    scrolled = f'<div style="overflow: auto hidden; contain: inline-size; margin: 4px 0">${latex}$</div>'
+    scrolled = f'<div style="overflow: auto hidden; contain: inline-size; margin: 4px 0">${table}$</div>'
     note = f'<div style="font-size: smaller; line-height: 1.35">{html.escape(cost.validity)}</div>'
     # The content of an HTMLMath widget shrinks to its text unless it asks for a width.
     return f'<div style="width: 740px; max-width: 100%">{title}{scrolled}{note}</div>'

@@ -27,7 +27,6 @@ __all__ = ["grid", "in_order", "info_of", "meaning", "number_of", "number_text",
 _COUNTS = ("nx", "ny", "iterations", "nccheck")
 _SIZES = (1, 2, *SIZES)
 _LARGEST = 2**40  # bytes
-_PER_BYTE = 1e-10  # seconds: the middle of a slider that begins at 0
 _POINTS = 241  # of a curve: over sizes, eight an octave
 
 
@@ -86,7 +85,11 @@ def number_text(name: str, value: float) -> str:
 def meaning(name: str, value: float) -> str:
     """Return HTML: what a symbol is, with the bandwidth that a time a byte amounts to."""
     info = info_of(name)
-    rate = f" ({readable(1 / value, 'B/s')})" if info.unit == "s/B" and value else ""
+    rate = (
+        f' <span style="white-space: nowrap">({readable(1 / value, "B/s")})</span>'
+        if info.unit == "s/B" and value
+        else ""
+    )
     return f'<div style="font-size: 11px; line-height: 1.25; color: #555">{html.escape(info.meaning)}{rate}</div>'
 
 
@@ -97,10 +100,8 @@ def offers(name: str, value: float) -> list[tuple[str, float]]:
         numbers = {1, *RANKS, value}
     elif _is_size(name):
         numbers = {*_SIZES, value}
-    elif value == 0 and info_of(name).unit == "s/B":
-        numbers = {0.0, *_offered(_PER_BYTE)}
     else:
-        numbers = (x for x in _offered(value) if name not in _COUNTS or x == int(x))
+        numbers = (x for x in _offered(value, info_of(name).unit) if name not in _COUNTS or x == int(x))
     return [(number_text(name, x), x) for x in sorted(numbers)]
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,13 +146,47 @@ def test_two_machines_cost_what_python_says(tmp_path: Any, page: Any, transport:
             options = {"buffers": "device", "transport": transport, "network": getattr(oa, network)()}
             first, second = (ms_of(name, "allgather", 64, 2**20, **options) for name in pair)
             wait_for_readout(page, f"It costs {first} on {pair[0]}", f"; {second} on {pair[1]},")
+    assert page.locator(f"{FIGURE} rect[fill=none]").count() == 3  # frames: the curves, and the terms of each machine
     for name in ("SVG", "PNG", "CSV", "LaTeX"):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         assert download.value.suggested_filename == f"allgather.{'tex' if name == 'LaTeX' else name.lower()}"
+    page.get_by_label("beside", exact=True).select_option("nothing")
+    page.wait_for_function("s => document.querySelectorAll(s).length === 2", arg=f"{FIGURE} rect[fill=none]")
     page.get_by_role("button", name="start again").click()
     wait_for_readout(page, f"It costs {ms_of('example', 'allgather', 64, 2**20)} on example")
     assert page.get_by_label("buffers", exact=True).input_value() == "host"
+
+
+@pytest.mark.browser
+def test_a_file_is_never_older_than_the_controls(served: str, page: Any) -> None:
+    """A move waits for the next frame; what is saved before that has the move in it."""
+    page.goto(served)
+    page.wait_for_selector(FIGURE)
+    with page.expect_download() as download:
+        page.evaluate("""() => {
+          const slider = document.querySelector('.orrery-live-P input');
+          slider.value = slider.max;
+          slider.dispatchEvent(new Event('input', { bubbles: true }));
+          [...document.querySelectorAll('button')].find(button => button.textContent === 'CSV').click();
+        }""")
+    heads, *rows = (row.split(",") for row in Path(download.value.path()).read_text().splitlines())
+    assert heads[:2] == ["n (B)", "choice (s)"]
+    cost = oa.predict("leonardo", "allreduce", 4096, 2**20).seconds.item()
+    assert [float(row[1]) for row in rows if row[0] == f"{2**20}"] == [pytest.approx(cost)]
+
+
+@pytest.mark.browser
+def test_a_number_that_is_zero_is_offered_times_of_its_unit(tmp_path: Any, page: Any) -> None:
+    page.goto(oa.live_page(tmp_path / "zero.html", "leonardo", "allgather", buffers="device").as_uri())
+    page.get_by_text("other numbers").click()
+    slider = page.locator(".orrery-live-row", has_text="gdr gap per byte").locator("input")
+    said = {}
+    for key in ("Home", "End"):
+        slider.focus()
+        page.keyboard.press(key)
+        said[key] = slider.get_attribute("aria-valuetext")
+    assert said == {"Home": "0 s/B", "End": "10 ns/B"}
 
 
 @pytest.mark.browser
@@ -209,3 +244,4 @@ def test_a_notebook_shows_it_and_its_kernel_hears_of_a_move(lab: str, page: Any)
     page.get_by_label("collective", exact=True).select_option("scan")
     cost = ms_of("example", "scan", 64, 4, buffers="device")
     wait_for_readout(page, f"It costs {cost}", timeout=WAIT_MS)
+    page.wait_for_selector(".orrery-live-ticks input:checked")

@@ -11,7 +11,7 @@ import pytest
 import orrery_analytic as oa
 from orrery_analytic.algebra.derivations.sources import bibliography
 from orrery_analytic.algebra.derivations.story import derivation, document_of
-from orrery_analytic.exports import crossover_statement
+from orrery_analytic.exports import crossover_statement, formula_latex
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_derivation_story import EVERY, check, parts_for
@@ -46,6 +46,18 @@ def test_every_derivation_under_both_networks_compiles_and_stays_on_the_page(tmp
     log = compiled(tmp_path, "all", document_of(body, bibliography(sources)))
     too_wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log)]
     assert max(too_wide, default=0.0) < 28.5  # points: 1 cm of a margin of 2.5 cm
+
+
+def test_every_formula_keeps_to_one_of_two_columns(tmp_path):
+    one_level = [(c, a, net) for c, a in EVERY for net in (oa.Hockney(), oa.LogGP())]
+    nodes = [("allgather", "ring", oa.TwoLevel(4)), ("alltoall", "modified_bruck", oa.TwoLevel(4))]
+    body = "\n".join(
+        formula_latex(oa.collective_cost(c, a, net, "device", **parts_for(c, a)), a) for c, a, net in one_level + nodes
+    )
+    head = r"\documentclass[10pt,twocolumn]{article}\usepackage{amsmath}"
+    log = compiled(tmp_path, "columns", rf"{head}\begin{{document}}{body}\end{{document}}")
+    too_wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log)]
+    assert max(too_wide, default=0.0) < 5  # points
 
 
 @pytest.mark.parametrize(("collective", "algorithm"), EVERY)

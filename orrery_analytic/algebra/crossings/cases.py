@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,9 @@ from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value
 
 __all__ = ["Case", "closed_cases"]
 
+_SWAPPED = {"below": "above", "above": "below"}
+_SWAP = re.compile("below|above")
+
 
 @dataclass(frozen=True)
 class Case:
@@ -47,6 +51,12 @@ class Case:
     conditions: tuple[Boolean, ...]
     cheaper: str
     slope: sp.Expr | None = None
+
+    def turned(self, symbol: sp.Symbol) -> Case:
+        """Return the case in a rate, where the symbol stood for one over it; what was below is above."""
+        words = _SWAP.sub(lambda found: _SWAPPED[found[0]], self.cheaper)
+        conditions = tuple(where.subs(symbol, 1 / symbol) for where in self.conditions)
+        return Case(self.point and 1 / self.point, conditions, words)
 
     def holds(self, symbol: sp.Symbol, values: Mapping[str, Any]) -> bool:
         """Return whether the point is there, for exact numbers for all other symbols."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from orrery_analytic.algebra.crossings.stretches import Stretch, undefined
-from orrery_analytic.algebra.exact.values import exact_cost, numbers_for, one_whole
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_whole
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.algebra.tables import html_table
-from orrery_analytic.cost import Cost
+from orrery_analytic.cost import Cost, NoNumber, machine_of
 from orrery_analytic.errors import OrreryError, QuantityError
 from orrery_analytic.units import shown
 
@@ -22,7 +24,7 @@ _FEW = 16
 
 
 @dataclass(frozen=True, repr=False)
-class CountInversion:
+class CountInversion(NoNumber):
     """The counts with which a beats b. Made by `invert`.
 
     Parameters
@@ -37,6 +39,8 @@ class CountInversion:
     key: str
     stretches: tuple[Stretch, ...]
     now: int | None
+
+    _instead = "Its numbers are .wins and .stretches."
 
     @property
     def wins(self) -> tuple[tuple[int, int], ...]:
@@ -84,6 +88,10 @@ def invert_count(
                 f"{name} must be a function of {key} that returns a Cost, such as lambda cards: collective_cost("
                 f"'alltoall', 'pairwise', TwoLevel(4, cards)), but {shown(made)} was given."
             )
+        if not _takes_one(made):
+            raise QuantityError(
+                f"{name} must take the count: lambda cards: ..., but {shown(made)} takes other arguments."
+            )
     most = one_whole("last", _FEW if last is None else last, 1, _MOST)
     found: list[Stretch] = []
     failed: dict[str, list[OrreryError]] = {"cost_a": [], "cost_b": []}
@@ -103,8 +111,19 @@ def invert_count(
     for errors in failed.values():
         if len(errors) == most:
             raise errors[-1]
-    now = getattr(machine, key, None)
+    now = getattr(machine_of(machine), key, None)
     return CountInversion(key, tuple(found), now)
+
+
+def _takes_one(made: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with one argument, as far as it tells."""
+    try:
+        inspect.signature(made).bind(1)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions tell nothing
+        return True
+    return True
 
 
 def _cost(key: str, made: Any) -> Cost:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf
-from numbers import Real
 from typing import Any
 
 import sympy as sp
@@ -18,41 +15,25 @@ from sympy.logic.boolalg import Boolean
 from orrery_analytic.algebra.crossings.borders import border_formula
 from orrery_analytic.algebra.crossings.cases import Case, closed_cases
 from orrery_analytic.algebra.crossings.real_ranks import points_at_powers_of_two
-from orrery_analytic.algebra.crossings.stretches import Stretch, Stretches, borders, over_ranks, over_reals, over_whole
+from orrery_analytic.algebra.crossings.stretches import Stretches, borders, over_ranks, over_reals, over_whole, turned
+from orrery_analytic.algebra.exact.arguments import as_fraction, is_endless, numbers_for, one_whole, whole_bytes
 from orrery_analytic.algebra.exact.lines import Lines
-from orrery_analytic.algebra.exact.values import as_fraction, exact_cost, numbers_for, one_whole
+from orrery_analytic.algebra.exact.rates import RATES, inverted
+from orrery_analytic.algebra.exact.values import exact_cost
 from orrery_analytic.algebra.tables import formula, html_table
-from orrery_analytic.cost import Cost
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols import describe
-from orrery_analytic.units import shown
+from orrery_analytic.symbols.printing import latex
+from orrery_analytic.units import in_si, shown
 
-__all__ = ["Crossover", "crossover", "symbol_of"]
+__all__ = ["Crossover", "crossover"]
 
 _MOST_RANKS = 2**20
-_RATES = ("R", "R_mem", "R_flop")
-_SWAPPED = {"below": "above", "above": "below"}
-_SWAP = re.compile("below|above")
-
-
-def symbol_of(symbol: str | sp.Symbol) -> sp.Symbol:
-    """Return the symbol of the package that a name, or a SymPy symbol of that name, stands for.
-
-    Raises
-    ------
-    UnknownNameError
-        If no formula of this package has such a symbol.
-    QuantityError
-        If it is no name and no symbol.
-    """
-    name = symbol.name if isinstance(symbol, sp.Symbol) else symbol
-    if not isinstance(name, str):
-        raise QuantityError(f'a symbol or its name, such as "n", is allowed, but {shown(symbol)} was given.')
-    return describe(name).symbol
 
 
 @dataclass(frozen=True, repr=False)
-class Crossover:
+class Crossover(NoNumber):
     """Where one of two costs, a and b, becomes the cheaper one. Made by `crossover`.
 
     Parameters
@@ -66,24 +47,24 @@ class Crossover:
     a: Cost
     b: Cost
 
+    _instead = "Its formulas are .points, its numbers are .at(machine, P=64) and .intervals(machine, P=64)."
+
     @cached_property
     def _closed(self) -> tuple[tuple[Case, ...], str]:
         if self.symbol.name == "P":
             same = sp.expand(self.a.total - self.b.total) == 0
             return ((Case(None, (), "equal"),), "") if same else ((), "no closed form in P; ask for the intervals")
-        if self.symbol.name in _RATES:  # costs are lines in one over a rate
-            inverse = sp.Symbol(f"1/{self.symbol.name}", positive=True)
-            cases, note = closed_cases(*(c.total.subs(self.symbol, 1 / inverse) for c in (self.a, self.b)), inverse)
-            turned = (
-                Case(
-                    c.point and 1 / c.point,
-                    tuple(where.subs(inverse, 1 / self.symbol) for where in c.conditions),
-                    _SWAP.sub(lambda m: _SWAPPED[m[0]], c.cheaper),
-                )
-                for c in cases
-            )
-            return tuple(turned), note
-        return closed_cases(self.a.total, self.b.total, self.symbol)
+        cases, note = closed_cases(*(cost.total for cost in self._sides), self.symbol)
+        return tuple(case.turned(self.symbol) for case in cases) if self._is_rate else cases, note
+
+    @property
+    def _is_rate(self) -> bool:
+        return self.symbol.name in RATES
+
+    @cached_property
+    def _sides(self) -> tuple[Cost, Cost]:
+        """The two costs as lines in the symbol: in both a rate stands for one over it."""
+        return (inverted(self.a, self.symbol), inverted(self.b, self.symbol)) if self._is_rate else (self.a, self.b)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -130,7 +111,7 @@ class Crossover:
         Parameters
         ----------
         machine : Machine, its name, or mapping of symbol name to number, optional
-        first, last : number, optional
+        first, last : number or text with its unit, optional
             The range: of n whole bytes from 1, of P whole numbers from 2 to 1024 (at most 2**20), of a parameter real
             numbers from 0.
         **values : number
@@ -162,10 +143,7 @@ class Crossover:
         if self.symbol.name == "n":
             return Stretches(over_whole(a, b, start, stop), "n")
         found = over_reals(a, b, start, stop)
-        if self.symbol.name in _RATES:
-            turned = (Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in found[::-1] if s.last)
-            found = tuple(turned)
-        return Stretches(found, self.symbol.name)
+        return Stretches(turned(found) if self._is_rate else found, self.symbol.name)
 
     def at(self, machine: Any = None, **values: Any) -> tuple[float, ...]:
         """Return where another one of the two becomes the cheaper one, in SI units, ascending; empty if nowhere.
@@ -175,10 +153,8 @@ class Crossover:
         """
         if self.symbol.name == "P":
             return tuple(stretch.first for stretch in self.intervals(machine, **values)[1:])
-        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
-        start, stop = self._range(None, None)
-        found = [float(x) for x in borders(*self._lines(numbers, start, stop), start, stop)]
-        return tuple(sorted(1 / x for x in found if x)) if self.symbol.name in _RATES else tuple(found)
+        _, found = self._borders(machine, values)
+        return tuple(float(1 / x if self._is_rate else x) for x in found)
 
     def formulas(self, machine: Any = None, **values: Any) -> tuple[tuple[float, sp.Expr | None], ...]:
         """Return each number that `at` returns with its formula, for the branches of maxima that hold there.
@@ -188,38 +164,38 @@ class Crossover:
         """
         if self.symbol.name == "P":
             return tuple((x, None) for x in self.at(machine, **values))
-        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
-        a, b, x = self.a.total, self.b.total, self.symbol
-        start, stop = self._range(None, None)
-        found = borders(*self._lines(numbers, start, stop), start, stop)
-        if x.name not in _RATES:
-            return tuple((float(at), border_formula(a, b, x, at, numbers)) for at in found)
-        a, b = (e.subs(x, 1 / x) for e in (a, b))
-        rows = ((float(1 / at), border_formula(a, b, x, at, numbers)) for at in reversed(found) if at)
-        return tuple((at, e and 1 / e) for at, e in rows)
+        numbers, found = self._borders(machine, values)
+        a, b = (cost.total for cost in self._sides)
+        rows = ((x, border_formula(a, b, self.symbol, x, numbers)) for x in found)
+        return tuple((float(1 / x), e and 1 / e) if self._is_rate else (float(x), e) for x, e in rows)
 
     def __call__(self, **values: Any) -> tuple[float, ...]:
         """Return `at` of these numbers alone."""
         return self.at(None, **values)
 
     def _range(self, first: Any, last: Any) -> tuple[Fraction, Fraction | None]:
-        endless = last is None or (isinstance(last, Real) and last == inf)
         if self.symbol.name == "n":
-            start = Fraction(one_whole("first", 1 if first is None else first, 1))
-            return start, None if endless else Fraction(one_whole("last", last, int(start)))
-        start = as_fraction("first", 0 if first is None else first)
-        stop = None if endless else as_fraction("last", last)
-        if stop is not None and stop < start:
-            raise QuantityError(f"last = {shown(last)} lies below first = {shown(first)}.")
-        if self.symbol.name in _RATES:
+            return whole_bytes(first, last)
+        unit = describe(self.symbol.name).unit
+        start = as_fraction("first", 0 if first is None else in_si(first, unit, "first"))
+        stop = None if is_endless(last) else as_fraction("last", in_si(last, unit, "last"))
+        if stop is not None and (stop < start or (self._is_rate and not stop)):
+            raise QuantityError(f"last = {shown(last)} lies below first = {shown(first)}, or is a rate of 0.")
+        if self._is_rate:
             return (Fraction(0) if stop is None else 1 / stop), 1 / start if start else None
         return start, stop
 
     def _lines(self, numbers: Mapping[str, Fraction], first: Fraction, last: Fraction | None) -> tuple[Any, Any]:
         values = {**numbers, self.symbol.name: Lines.identity(first, last)}
-        inverse = self.symbol.name in _RATES
-        a, b = (_inverted(cost, self.symbol) if inverse else cost for cost in (self.a, self.b))
+        a, b = self._sides
         return exact_cost(a, values), exact_cost(b, values)
+
+    def _borders(self, machine: Any, values: Mapping[str, Any]) -> tuple[dict[str, Fraction], tuple[Fraction, ...]]:
+        """Return the numbers, and the borders of `_sides`, in the order of what is looked for."""
+        numbers = numbers_for((self.a, self.b), machine, values, self.symbol.name)
+        start, stop = self._range(None, None)
+        found = borders(*self._lines(numbers, start, stop), start, stop)
+        return numbers, tuple(x for x in reversed(found) if x) if self._is_rate else found
 
     def __repr__(self) -> str:
         lines = [f"{self.symbol.name}: {self.cheaper}"]
@@ -231,8 +207,8 @@ class Crossover:
     def _repr_latex_(self) -> str:
         rows = []
         for point, conditions in zip(self.points, self.conditions, strict=True):
-            where = r",\quad " + r" \wedge ".join(map(sp.latex, conditions)) if conditions else ""
-            rows.append(f"{sp.latex(self.symbol)}^* = {sp.latex(point)}{where}")
+            where = r",\quad " + r" \wedge ".join(map(latex, conditions)) if conditions else ""
+            rows.append(f"{latex(self.symbol)}^* = {latex(point)}{where}")
         body = r" \\ ".join(rows) or rf"\text{{{self.cheaper.replace('_', ' ')}}}"
         stacked = rf"\begin{{array}}{{l}} {body} \end{{array}}" if len(rows) > 1 else body
         return rf"$\displaystyle {stacked}$"
@@ -242,14 +218,8 @@ class Crossover:
             ("" if c.point is None else formula(c.point), ", ".join(map(formula, c.conditions)), html.escape(c.cheaper))
             for c in self.cases
         ]
-        table = html_table((f"${sp.latex(self.symbol)}^*$", "if", "cheaper"), rows) if rows else ""
+        table = html_table((f"${latex(self.symbol)}^*$", "if", "cheaper"), rows) if rows else ""
         return table + (f"<p>{html.escape(self.note)}</p>" if self.note else "")
-
-
-def _inverted(cost: Cost, rate: sp.Symbol) -> Cost:
-    """Return a cost whose rate stands for one over it."""
-    local, shared = ({k: e.subs(rate, 1 / rate) for k, e in part.items()} for part in (cost.local, cost.collective))
-    return Cost(local, "", shared, cost.fixed)
 
 
 def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
@@ -293,7 +263,10 @@ def crossover(cost_a: Cost, cost_b: Cost, symbol: str | sp.Symbol) -> Crossover:
     >>> crossing.intervals(P=8, alpha=2e-6, beta=1e-10, gamma=1e-10)[0]
     Stretch(first=1, last=65185, cheaper='a')
     """
-    found = symbol_of(symbol)
+    name = symbol.name if isinstance(symbol, sp.Symbol) else symbol
+    if not isinstance(name, str):
+        raise QuantityError(f'a symbol or its name, such as "n", is allowed, but {shown(symbol)} was given.')
+    found = describe(name).symbol
     for which, cost in (("cost_a", cost_a), ("cost_b", cost_b)):
         if not isinstance(cost, Cost):
             raise QuantityError(f"{which} must be a Cost, such as collective_cost gives, but {shown(cost)} was given.")

@@ -9,11 +9,12 @@ from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
 from orrery_analytic.algebra.crossings.crossover import Crossover, crossover
+from orrery_analytic.algebra.exact.arguments import numbers_for, one_cost, one_whole, whole_bytes
 from orrery_analytic.algebra.exact.lines import Lines, signs
-from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value, numbers_for, one_whole
-from orrery_analytic.cost import Cost
+from orrery_analytic.algebra.exact.values import UndefinedHereError, exact_value
+from orrery_analytic.cost import Cost, NoNumber
 from orrery_analytic.errors import QuantityError
-from orrery_analytic.units import shown
+from orrery_analytic.units import in_si
 
 __all__ = ["Dominance", "Region", "dominant_term"]
 
@@ -27,7 +28,7 @@ class Region(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Dominance:
+class Dominance(NoNumber):
     """Which term of a cost is the largest. Made by `dominant_term`.
 
     Parameters
@@ -36,6 +37,8 @@ class Dominance:
     """
 
     cost: Cost
+
+    _instead = "Its formulas are .borders, its numbers are .regions(machine, P=64)."
 
     @property
     def borders(self) -> dict[tuple[str, str], Crossover]:
@@ -49,7 +52,7 @@ class Dominance:
         Parameters
         ----------
         machine : Machine, its name, or mapping of symbol name to number, optional
-        first, last : int, optional
+        first, last : int or text with its unit, optional
             The range of n, in bytes; without a last one it is endless.
         **values : number
             P and other symbols by name; they go before the machine's.
@@ -62,8 +65,7 @@ class Dominance:
             For numbers out of range, and where the cost is 0 or not stated for this P.
         """
         numbers = numbers_for((self.cost,), machine, values, "n")
-        start = Fraction(one_whole("first", first, 1))
-        stop = None if last is None else Fraction(one_whole("last", last, int(start)))
+        start, stop = whole_bytes(first, last)
         x = Lines.identity(start, stop)
         terms = self.cost.local if numbers.get("P") == 1 else self.cost.terms
         try:
@@ -76,7 +78,7 @@ class Dominance:
 
     def at(self, machine: Any = None, **values: Any) -> str:
         """Return the name of the largest term at one n. Takes and raises what `regions` takes and raises, and n."""
-        size = one_whole("n", values.pop("n", None), 1)
+        size = one_whole("n", in_si(values.pop("n", None), "B", "n"), 1)
         return self.regions(machine, first=size, last=size, **values)[0].term
 
     def __repr__(self) -> str:
@@ -120,6 +122,4 @@ def dominant_term(cost: Cost) -> Dominance:
 
     Terms are lines in n, piece by piece; borders of two of them are those of `crossover`. Source: derived.
     """
-    if not isinstance(cost, Cost):
-        raise QuantityError(f"a Cost is allowed, such as collective_cost gives, but {shown(cost)} was given.")
-    return Dominance(cost)
+    return Dominance(one_cost(cost))

@@ -11,9 +11,8 @@ import sympy as sp
 
 from orrery_analytic.algebra.crossings.counts import COUNTS, CountInversion, invert_count
 from orrery_analytic.algebra.crossings.crossover import crossover
-from orrery_analytic.algebra.exact.values import parameters_of
 from orrery_analytic.algebra.tables import formula, html_table
-from orrery_analytic.cost import Cost
+from orrery_analytic.cost import Cost, NoNumber, parameters_of
 from orrery_analytic.errors import QuantityError, unknown_name
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import readable, shown
@@ -22,7 +21,7 @@ __all__ = ["Inversion", "invert"]
 
 
 @dataclass(frozen=True, repr=False)
-class Inversion:
+class Inversion(NoNumber):
     """The values of one key of a machine with which a beats b. Made by `invert`.
 
     Parameters
@@ -48,6 +47,8 @@ class Inversion:
     formulas: tuple[sp.Expr | None, ...]
     symbol: str
     now: float | None
+
+    _instead = "Its formulas are .formulas, its numbers are .wins and .ties."
 
     @property
     def holds_now(self) -> bool | None:

@@ -18,7 +18,7 @@ from orrery_analytic.cost import Cost
 from orrery_analytic.symbols import describe
 from orrery_analytic.units import readable
 
-__all__ = ["Stretch", "Stretches", "borders", "over_ranks", "over_reals", "over_whole", "undefined"]
+__all__ = ["Stretch", "Stretches", "borders", "over_ranks", "over_reals", "over_whole", "turned", "undefined"]
 
 _WORDS = {-1: "a", 0: "equal", 1: "b"}
 _CHUNK = 1024
@@ -105,6 +105,11 @@ def over_reals(a: Any, b: Any, first: Fraction, last: Fraction | None) -> tuple[
         for i, row in enumerate(rows)
         if row.first < row.last or not 0 < i < len(rows) - 1 or rows[i - 1].cheaper == rows[i + 1].cheaper
     )
+
+
+def turned(found: tuple[Stretch, ...]) -> tuple[Stretch, ...]:
+    """Return stretches of a quantity as those of one over it."""
+    return tuple(Stretch(1 / s.last, 1 / s.first if s.first else inf, s.cheaper) for s in reversed(found) if s.last)
 
 
 def borders(a: Any, b: Any, first: Fraction, last: Fraction | None) -> tuple[Fraction, ...]:

@@ -12,19 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
-from sympy.printing.latex import LatexPrinter
 
 from orrery_analytic.collectives.functions_of_p import OfP
+from orrery_analytic.collectives.longest_path import knomial_path
 from orrery_analytic.symbols import P, log2_ceil, log2_floor
+from orrery_analytic.symbols.printing import Printer
+from orrery_analytic.symbols.printing import latex as one_line
 
-__all__ = ["Written", "align", "latex", "width", "write"]
+__all__ = ["Written", "align", "equations", "latex", "width", "write"]
 
 _LINE = 70
 """What fits on a line, in letters: 16 cm of 10 point type."""
-_ROOMS = (_LINE, 60, 50, 40, 30, 22)
-"""Where the parts of a formula are broken, until the whole fits."""
+_ROOMS = (1, 0.86, 0.71, 0.57, 0.43, 0.31)
+"""Where the parts of a formula are broken, as shares of a line, until the whole fits."""
 _WORTH = 4
-"""Parts of fewer operations get no name."""
+"""Parts of fewer operations get no name, on lines of that length; on short lines one less is enough."""
+_NEXT = r" \\ "
 
 _LOGARITHMS = {
     log2_floor(P): sp.Symbol(r"\underline{\ell}", integer=True, nonnegative=True),
@@ -36,7 +39,7 @@ _FRACTION = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}")
 
 def _letters(text: str) -> int:
     """Return about how wide one line is, in letters: signs have space around them."""
-    text = re.sub(r"\\(?:left|right|displaystyle|quad|text|operatorname|[,;!:])(?![a-zA-Z])", "", text)
+    text = re.sub(r"\\(?:left|right|displaystyle|quad|text|mathrm|operatorname|[,;!:])(?![a-zA-Z])", "", text)
     text = re.sub(r"\\(?:max|min|log|bmod)(?![a-zA-Z])", "xxx", text)
     text = re.sub(r"\\(?:underline|overline|[a-zA-Z]+)", "x", text)
     return len(re.sub(r"[{}^_&\s]", "", re.sub(r"[-+=<>]", "xx", text)))
@@ -54,11 +57,11 @@ def width(text: str) -> int:
 
 
 def _block(lines: Sequence[str]) -> str:
-    broken = r" \\ ".join(f"& {line}" for line in lines)
+    broken = _NEXT.join(f"& {line}" for line in lines)
     return rf"\begin{{aligned}}[t] {broken} \end{{aligned}}"
 
 
-class _Printer(LatexPrinter):
+class _Printer(Printer):
     """SymPy's LaTeX, with sums, maxima and minima on several lines where they are wider than `room`."""
 
     def __init__(self, room: int) -> None:
@@ -70,6 +73,10 @@ class _Printer(LatexPrinter):
         if isinstance(expr, OfP) and width(text) > self.room:
             name, _, inside = text.partition(r"\left(")
             return rf"{name}\left({self._listed(expr.args)}{inside[inside.rindex(chr(92) + 'right)') :]}"
+        if isinstance(expr, knomial_path) and width(text) > self.room:
+            ranks, _, message, distance = (self._print(a) for a in expr.args)
+            path = _block([rf"a_v \left({message}\right)", f"{{}} + b_v {distance}"])
+            return rf"\max_{{1 \le v < {ranks}}} \left({path}\right)"
         return text
 
     def _listed(self, arguments: Sequence[sp.Expr]) -> str:
@@ -97,6 +104,16 @@ class _Printer(LatexPrinter):
                 lines.append(f"{{}} {sign}{printed}" if lines else f"{sign}{printed}")
         return _block(lines) if len(lines) > 1 else lines[0]
 
+    def _print_Piecewise(self, expr: sp.Piecewise) -> str:
+        text: str = super()._print_Piecewise(expr)
+        if width(text) <= self.room:
+            return text
+        rows = []
+        for e, holds in expr.args:
+            when = r"\text{otherwise}" if holds == sp.true else rf"\text{{for}}\: {self._print(holds)}"
+            rows.append(rf"{self._print(e)} \\ \quad {when}")
+        return rf"\begin{{cases}} {_NEXT.join(rows)} \end{{cases}}"
+
     def _print_Max(self, expr: sp.Expr, exp: str | None = None) -> str:
         return self._variadic(expr, "max", exp)
 
@@ -109,13 +126,32 @@ class _Printer(LatexPrinter):
         return text if exp is None else f"{text}^{{{exp}}}"
 
 
-def latex(expression: sp.Expr) -> str:
-    """Return a formula as LaTeX, on several lines where it is wide; needs amsmath."""
-    for room in _ROOMS:
-        text = str(_Printer(room).doprint(expression))
-        if width(text) <= _LINE:
+def latex(expression: sp.Expr, line: int = _LINE) -> str:
+    """Return a formula as LaTeX, on several lines where it is wider than `line` letters; needs amsmath."""
+    for share in _ROOMS:
+        text = str(_Printer(round(share * line)).doprint(expression))
+        if width(text) <= line:
             break
     return text
+
+
+def equations(pairs: Sequence[tuple[str, sp.Expr]], line: int = _LINE) -> str:
+    """Return left = right as one align* environment on lines of so many letters.
+
+    Where right sides have no room beside the left ones, or take more lines there, they stand below their own.
+    """
+    room = line - 2 - max(width(left) for left, _ in pairs)
+    beside = [latex(e, max(room, 1)) for _, e in pairs]
+    together = align([f"{left} &= {text}" for (left, _), text in zip(pairs, beside, strict=True)])
+    rows: list[str] = []
+    for left, e in pairs:
+        text = latex(e, line - 2)
+        fits = width(left) + 2 + width(text) <= line
+        rows += [f"& {left} = {text}"] if fits else [f"& {left} = {{}}", rf"& \quad {text}"]
+    apart = align(rows)
+    if all(width(text) <= room for text in beside) and together.count(_NEXT.strip()) <= apart.count(_NEXT.strip()):
+        return together
+    return apart
 
 
 @dataclass(frozen=True)
@@ -151,11 +187,12 @@ class Written:
         return expression
 
 
-def _repeated(pool: Sequence[sp.Expr], kept: sp.Expr) -> sp.Expr | None:
+def _repeated(pool: Sequence[sp.Expr], kept: sp.Expr, line: int) -> sp.Expr | None:
     """Return the largest maximum, minimum or function that occurs more than once, but for the one that is `kept`."""
     kinds = (sp.Max, sp.Min, sp.Function)
     found = Counter(e for whole in pool for e in sp.preorder_traversal(whole) if isinstance(e, kinds))
-    again = [e for e, times in found.items() if times > 1 and e != kept and sp.count_ops(e) >= _WORTH]
+    worth = _WORTH - (line < _LINE // 2)
+    again = [e for e, times in found.items() if times > 1 and e != kept and sp.count_ops(e) >= worth]
     return max(again, key=lambda e: (sp.count_ops(e), sp.default_sort_key(e)), default=None)
 
 
@@ -174,11 +211,11 @@ def _merged(total: sp.Expr) -> sp.Expr:
     return total - sp.Add(*parts) + sp.Piecewise(*cases)
 
 
-def _wide(expressions: Sequence[sp.Expr]) -> bool:
-    return any(width(sp.latex(e)) > 2 * _LINE for e in expressions)
+def _wide(expressions: Sequence[sp.Expr], line: int) -> bool:
+    return any(width(one_line(e)) > 2 * line for e in expressions)
 
 
-def write(terms: Mapping[str, sp.Expr], total: sp.Expr, along: Sequence[sp.Expr] = ()) -> Written:
+def write(terms: Mapping[str, sp.Expr], total: sp.Expr, along: Sequence[sp.Expr] = (), line: int = _LINE) -> Written:
     """Return terms and total with names for what makes them long; as they are where all fits on two lines.
 
     Parameters
@@ -187,15 +224,17 @@ def write(terms: Mapping[str, sp.Expr], total: sp.Expr, along: Sequence[sp.Expr]
     total : expression
     along : sequence of expressions
         Others that are printed beside them: where one is wide, logarithms get names as well.
+    line : int
+        Letters of a line.
     """
-    if not _wide([*(wholes := [*terms.values(), total]), *along]):
+    if not _wide([*(wholes := [*terms.values(), total]), *along], line):
         return Written((), dict(terms), total)
     wholes[-1] = _merged(total)
     used = {e: symbol for e, symbol in _LOGARITHMS.items() if any(whole.has(e) for whole in [*wholes, *along])}
     pool = [e.xreplace(used) for e in wholes]
     found: list[tuple[sp.Symbol, sp.Expr]] = []
-    long = _wide(pool)
-    while long and (part := _repeated(pool, pool[len(terms)])) is not None:
+    long = _wide(pool, line)
+    while long and (part := _repeated(pool, pool[len(terms)], line)) is not None:
         symbol = sp.Dummy("M", real=True, nonnegative=part.is_nonnegative)
         pool = [e.xreplace({part: symbol}) for e in pool] + [part]
         found = [(s, e.xreplace({part: symbol})) for s, e in found] + [(symbol, part)]

@@ -61,6 +61,6 @@ def plain_text(text: str) -> str:
     text = text.replace(r"\underline{\ell}", "fl").replace(r"\overline{\ell}", "cl").replace("$", "")
     text = re.sub(r"\\left\\l(floor|ceil) (.*?) \\right\\r\1", r"\1(\2)", text).replace("log_2", "log2")
     text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
-    text = re.sub(r"\\(?:left|right|text|operatorname)(?![a-z])", "", text).replace(r"\ldots", "...")
+    text = re.sub(r"\\(?:left|right|text|mathrm|operatorname)(?![a-z])", "", text).replace(r"\ldots", "...")
     text = re.sub(r"\^\{([^{}]*)\}", r"**(\1)", re.sub(r"\\([a-z]+)", r"\1", text))
     return text.replace("{", "").replace("}", "")

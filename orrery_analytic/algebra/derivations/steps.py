@@ -97,7 +97,7 @@ class Symbols:
     def latex(self) -> str:
         """Return the table as LaTeX."""
         rows = " \\\\\n".join(
-            f"${sp.latex(symbol)}$ & {latex_text(unit)} & {latex_text(meaning)}" for symbol, unit, meaning in self.rows
+            f"${latex(symbol)}$ & {latex_text(unit)} & {latex_text(meaning)}" for symbol, unit, meaning in self.rows
         )
         head = "symbol & unit & meaning \\\\ \\hline\\rule{0pt}{2.4ex}%"
         return f"\\begin{{tabular}}{{@{{}}llp{{11cm}}@{{}}}}\n{head}\n{rows} \\\\\n\\end{{tabular}}"
@@ -106,7 +106,7 @@ class Symbols:
         """Return the table as HTML."""
         left = "style='text-align:left'"
         rows = "".join(
-            f"<tr><td {left}>${html.escape(sp.latex(symbol))}$</td><td {left}>{html.escape(unit)}</td>"
+            f"<tr><td {left}>${html.escape(latex(symbol))}$</td><td {left}>{html.escape(unit)}</td>"
             f"<td {left}>{html_text(meaning)}</td></tr>"
             for symbol, unit, meaning in self.rows
         )

@@ -99,7 +99,7 @@ class Story:
         rows = [(i.symbol, i.unit, i.meaning) for i in map(describe, names)]
         size = _SIZES.get(twin(self.collective), _VECTOR)
         rows = [(s, unit, size if s.name == "n" else meaning) for s, unit, meaning in rows]
-        rows += [(symbol, "1", f"${sp.latex(e)}$, a whole number") for e, symbol in self.written.logarithms.items()]
+        rows += [(symbol, "1", f"${latex(e)}$, a whole number") for e, symbol in self.written.logarithms.items()]
         return Symbols((*rows, (k, "1", "index of a round")))
 
     @property
@@ -286,7 +286,7 @@ def _terms(cost: Cost, alone: Cost, written: Written, options: Mapping[str, Any]
     used = [*written.terms.values(), written.total, *(e for _, e in written.names)]
     out: list[str | Equation] = [f"{text}." for text in meanings(used)]
     if written.others:
-        out += ["To keep the formulas short:", *(Equation(sp.latex(s), e) for s, e in written.others)]
+        out += ["To keep the formulas short:", *(Equation(latex(s), e) for s, e in written.others)]
     out += device_words(cost, alone, options)
     out.append("Term by term:")
     names = {name: name.replace("_", " ") for name in written.terms}

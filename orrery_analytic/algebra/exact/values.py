@@ -1,17 +1,12 @@
-"""Costs at one P in fractions: the value of a formula, or the lines that it is as a function of one symbol.
-
-A float is taken as the decimal fraction that it prints as: 2.1e-06 is 21 / 10**7.
-"""
+"""Costs at one P in fractions: the value of a formula, or the lines that it is as a function of one symbol."""
 
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import floor
-from numbers import Integral, Rational, Real
 from typing import Any
 
 import sympy as sp
@@ -19,20 +14,13 @@ import sympy as sp
 from orrery_analytic.algebra.exact.lines import Lines, indicator, latest, select
 from orrery_analytic.collectives.functions_of_p import OfP
 from orrery_analytic.cost import Cost
-from orrery_analytic.decisions.whole import LARGEST_COUNT, whole
-from orrery_analytic.errors import QuantityError, UnknownNameError, choose
-from orrery_analytic.symbols import describe
-from orrery_analytic.units import is_finite, shown
+from orrery_analytic.errors import QuantityError
 
 __all__ = [
     "SIGNS",
     "UndefinedHereError",
-    "as_fraction",
     "exact_cost",
     "exact_value",
-    "numbers_for",
-    "one_whole",
-    "parameters_of",
 ]
 
 SIGNS = {
@@ -44,92 +32,6 @@ SIGNS = {
 
 class UndefinedHereError(QuantityError):
     """A formula that is stated for other numbers of ranks only."""
-
-
-def as_fraction(name: str, value: Any) -> Fraction:
-    """Return a number of at least 0 as a fraction; a float as the decimal that it prints as.
-
-    Raises
-    ------
-    QuantityError
-        If it is no finite number of at least 0.
-    """
-    if isinstance(value, sp.Rational):
-        value = Fraction(int(value.p), int(value.q))
-    elif isinstance(value, sp.Float):
-        value = float(value)
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not is_finite(value) or value < 0:
-        raise QuantityError(f"{name} must be one finite number of at least 0, but {shown(value)} was given.")
-    if isinstance(value, Integral):
-        return Fraction(int(value))
-    return Fraction(value) if isinstance(value, Rational) else Fraction(repr(float(value)))
-
-
-def one_whole(name: str, value: Any, least: int, largest: int = LARGEST_COUNT) -> int:
-    """Return one whole number from `least` to `largest`.
-
-    Raises
-    ------
-    QuantityError
-        For anything else, and for several numbers.
-    """
-    found = whole(name, value, least, largest)
-    if found.ndim:
-        raise QuantityError(f"{name} must be one whole number, but {shown(value)} was given.")
-    return int(found)
-
-
-def parameters_of(machine: Any) -> Mapping[str, Any]:
-    """Return the numbers of a machine by symbol: of a `Machine`, of its name or path, or of a mapping as it is.
-
-    Raises
-    ------
-    UnknownNameError, FileMissingError, FormatError
-        As `load_machine`.
-    QuantityError
-        For anything else.
-    """
-    if isinstance(machine, str | os.PathLike):
-        from orrery_analytic.machines import load_machine  # needs pydantic
-
-        machine = load_machine(machine)
-    source = getattr(machine, "parameters", {} if machine is None else machine)
-    if not isinstance(source, Mapping):
-        raise QuantityError(
-            f"a machine, its name, or a mapping of symbol names to numbers is allowed, not {shown(machine)}."
-        )
-    return source
-
-
-def numbers_for(costs: tuple[Cost, ...], machine: Any, values: Mapping[str, Any], but: str = "") -> dict[str, Fraction]:
-    """Return a fraction for each symbol of some costs except `but`: those of a machine, and `values` before them.
-
-    Raises
-    ------
-    UnknownNameError
-        If a symbol has no number, or a name in `values` is no symbol of the costs.
-    QuantityError
-        If a number is out of range, or P or n has one in a cost already.
-    """
-    source = parameters_of(machine)
-    if but in values:
-        raise QuantityError(f"{but} is what is looked for, and takes no number.")
-    needed = {name for cost in costs for name in cost.symbols}
-    taken = frozenset.intersection(*(cost.fixed for cost in costs)) - needed
-    allowed = dict.fromkeys((*sorted(needed - {but}), *(name for name in ("P", "n") if name != but)))
-    for name in values:
-        if name in taken:
-            raise QuantityError(f"{name} has a number in these costs already, and takes no other one.")
-        choose("symbol in these costs", name, allowed)
-    given = {**{k: v for k, v in source.items() if k in needed}, **values}
-    missing = sorted(needed - given.keys() - {but})
-    if missing:
-        told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
-        raise UnknownNameError(f"no value was given for {told}. Given: {', '.join(given) or 'nothing'}.")
-    if "P" in given:
-        whole("P", given["P"], 1)
-    return {name: as_fraction(name, value) for name, value in given.items() if name != but}
 
 
 def exact_cost(cost: Cost, values: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ import sympy as sp
 from orrery_analytic.collectives.rounds import tidy
 from orrery_analytic.cost import Cost
 from orrery_analytic.symbols import alpha, beta, gamma, n
+from orrery_analytic.symbols.printing import latex
 
 __all__ = ["NAMES", "Derivation", "Piece", "closed_form", "ranges", "value_at"]
 
@@ -73,7 +74,7 @@ class Derivation:
                 cells = "".join(f"<td>{combination.get(f, '')}</td>" for f in self.basis)
                 label = name if len(self.pieces) == 1 else f"{name} ({i + 1})"
                 rows.append(f"<tr><th style='text-align:left'>{html.escape(label)}</th>{cells}</tr>")
-        head = "".join(f"<th>${sp.latex(f)}$</th>" for f in self.basis)
+        head = "".join(f"<th>${latex(f)}$</th>" for f in self.basis)
         table = f"<table><thead><tr><th>basis</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         return self.formula._repr_html_() + table
 

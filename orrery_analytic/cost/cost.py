@@ -1,9 +1,8 @@
-"""`Cost`: named terms that add up to a total; prints itself, takes numbers, becomes a fast NumPy function."""
+"""`Cost`: a time as named terms that add up to a total."""
 
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -13,12 +12,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from orrery_analytic.cost.arithmetic import NoNumber
+from orrery_analytic.cost.parameters import compare_bands, machine_of, parameters_of
 from orrery_analytic.errors import QuantityError, unknown_name
 from orrery_analytic.symbols import SYMBOLS
-from orrery_analytic.symbols.evaluation import as_floats, compiled, evaluate, in_blocks, is_number, shape_of
-from orrery_analytic.units import is_finite, readable, shown
+from orrery_analytic.symbols.evaluation import as_floats, compiled, in_blocks, is_number, shape_of, unit_of
+from orrery_analytic.symbols.printing import latex
+from orrery_analytic.units import in_si, is_finite, readable, shown
 
-__all__ = ["TERM_NAMES", "Cost", "evaluate"]
+__all__ = ["TERM_NAMES", "Cost"]
 
 TERM_NAMES = (
     "call", "launch", "compute", "sync", "d2h", "h2d", "gdr", "peer",
@@ -87,22 +89,8 @@ def _added(a: Mapping[str, sp.Expr], b: Mapping[str, sp.Expr]) -> dict[str, sp.E
     return _ordered({name: a.get(name, 0) + b.get(name, 0) for name in {**a, **b}})
 
 
-def _compare_bands(machine: Any, names: Iterable[str]) -> None:
-    """Warn where the symbols that a machine gives numbers for are of fewer or more size bands than it has."""
-    for copy, count in getattr(machine, "bands", {}).items():
-        bands = [name.partition(copy)[2] for name in names if name.startswith((f"alpha_{copy}", f"beta_{copy}"))]
-        made_for = max((int(band.lstrip("_") or 1) for band in bands), default=count)  # alpha_d2h, or alpha_d2h_1 ...
-        if made_for != count:
-            taken = "that of the largest sizes is taken for all" if made_for == 1 else "they do not fit"
-            warnings.warn(
-                f"{machine.name} has {count} size band(s) of {copy} copies, this cost is for {made_for}: {taken}. "
-                "Make the cost with bands=machine.bands.",
-                stacklevel=3,
-            )
-
-
 @dataclass(frozen=True, repr=False)
-class Cost:
+class Cost(NoNumber):
     """A time in seconds as a sum of named terms: ``total = sum(terms.values())``.
 
     Parameters
@@ -122,7 +110,14 @@ class Cost:
     collective: Mapping[str, sp.Expr] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
 
+    _instead = (
+        "Costs add up, and take a number of times: a + b, 3 * a, a / 2. Calculate with the formula, cost.total, or "
+        "with seconds, cost(P=..., n=..., ...); two costs are compared by oa.crossover(a, b, 'n')."
+    )
+
     def __post_init__(self) -> None:
+        if not isinstance(self.validity, str):
+            raise QuantityError(f"validity is text, where the formula is exact, but {shown(self.validity)} was given.")
         for name in ("local", "collective"):
             object.__setattr__(self, name, MappingProxyType(_ordered(getattr(self, name))))
 
@@ -145,16 +140,20 @@ class Cost:
         """Names of the symbols that need a number before the cost is one."""
         return tuple(sorted({symbol.name for e in self.terms.values() for symbol in e.free_symbols}))
 
-    def __add__(self, other: Cost) -> Cost:
+    def __add__(self, other: Any) -> Cost:
         """Add two costs term by term: one after the other."""
         if not isinstance(other, Cost):
-            return NotImplemented
+            raise QuantityError(
+                f"a Cost adds up with another Cost, such as oa.kernel_cost(), but {shown(other)} was given. An "
+                "expression in seconds is a Cost under the name of a term: oa.Cost({'compute': expression})."
+            )
         validity = "; ".join(dict.fromkeys(text for text in (self.validity, other.validity) if text))
         terms = _added(self.local, other.local), validity, _added(self.collective, other.collective)
         return Cost(*terms, self.fixed | other.fixed)
 
-    def __radd__(self, other: object) -> Cost:
-        return self if other == 0 else NotImplemented  # so that sum(costs) works
+    def __radd__(self, other: Any) -> Cost:
+        # So that sum(costs) works.
+        return self if is_number(other) and other == 0 else self.__add__(other)
 
     def __mul__(self, times: Any) -> Cost:
         """Repeat a cost: every term `times` over."""
@@ -163,6 +162,19 @@ class Cost:
         return Cost(local, self.validity, collective, self.fixed)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, times: Any) -> Cost:
+        """Share a cost: every term over `times`."""
+        over = _expression(times, "what a cost is divided by")
+        if over == 0:
+            raise QuantityError("a cost cannot be divided by 0.")
+        return self.__mul__(1 / over)
+
+    def __float__(self) -> float:
+        """Return the seconds of a cost that has all its numbers."""
+        if self.symbols:
+            raise QuantityError(f"no number yet for {', '.join(self.symbols)}: see cost.at(machine, P=64, n='1 MiB').")
+        return float(self.total)
 
     def _check(self, names: Iterable[str]) -> None:
         """Refuse names that are no symbol of this cost, and a second number for P or n."""
@@ -176,8 +188,8 @@ class Cost:
     def values(self, **values: Any) -> dict[str, np.ndarray]:
         """Return each term in seconds, under its name, and their sum under "total".
 
-        Takes scalars or arrays that broadcast, in SI units; `P` and `n` are accepted even where the cost does not
-        depend on them.
+        Takes scalars or arrays that broadcast, in SI units or as text with a unit (n="1 MiB"); `P` and `n` are accepted
+        even where the cost does not depend on them.
 
         Raises
         ------
@@ -206,44 +218,39 @@ class Cost:
 
         Parameters
         ----------
-        machine : Machine or mapping of symbol name to number, optional
+        machine : Machine, its name, or mapping of symbol name to number, optional
             SI units. Symbols that the cost does not hold are passed over.
         **values : float
-            Numbers for symbols by name; they go before the machine's.
+            Numbers for symbols by name, or text with a unit ("1 MiB"); they go before the machine's.
 
         Warns
         -----
         UserWarning
             If the machine has another number of size bands of a copy than the cost was made for.
         """
-        source = getattr(machine, "parameters", {} if machine is None else machine)
-        if not isinstance(source, Mapping):
-            raise QuantityError(f"a machine or a mapping of symbol names to numbers is allowed, not {shown(machine)}.")
-        numbers = {**source, **values}
+        machine = machine_of(machine)
+        given = {**parameters_of(machine), **values}
+        numbers = {name: in_si(value, unit_of(name), name) for name, value in given.items()}
         self._check(values)
-        _compare_bands(machine, set(self.symbols).difference(values))
+        compare_bands(machine, set(self.symbols).difference(values))
         for name in {*self.symbols, "P"} & set(numbers):
             if as_floats(name, numbers[name]).ndim:
                 raise QuantityError(f"{name} can be one number here, but {shown(numbers[name])} was given.")
-        given = {
-            s: sp.sympify(np.asarray(numbers[s.name]).item()) for s in self.total.free_symbols if s.name in numbers
-        }
+        put = {s: sp.sympify(np.asarray(numbers[s.name]).item()) for s in self.total.free_symbols if s.name in numbers}
         if "P" in numbers:
-            given = {s: sp.Integer(int(numbers["P"])) if s.name == "P" else e for s, e in given.items()}
+            put = {s: sp.Integer(int(numbers["P"])) if s.name == "P" else e for s, e in put.items()}
         given_coordinates = frozenset(_COORDINATES) & set(numbers)
-        local, collective = ({k: e.subs(given) for k, e in part.items()} for part in (self.local, self.collective))
+        local, collective = ({k: e.subs(put) for k, e in part.items()} for part in (self.local, self.collective))
         return Cost(local, self.validity, {} if numbers.get("P") == 1 else collective, self.fixed | given_coordinates)
 
     def latex(self) -> str:
         """Return the total as LaTeX, its terms in the order of `TERM_NAMES` where they simply add up."""
         if self.total.atoms(sp.Max) != sp.Add(*self.terms.values()).atoms(sp.Max):
-            return str(sp.latex(self.total))
-        return " + ".join(sp.latex(e) for e in self.terms.values()) or "0"
+            return latex(self.total)
+        return " + ".join(latex(e) for e in self.terms.values()) or "0"
 
     def _repr_latex_(self) -> str:
-        groups = (
-            rf"\underbrace{{{sp.latex(e)}}}_{{\text{{{name.replace('_', ' ')}}}}}" for name, e in self.terms.items()
-        )
+        groups = (rf"\underbrace{{{latex(e)}}}_{{\text{{{name.replace('_', ' ')}}}}}" for name, e in self.terms.items())
         return rf"$\displaystyle T = {' + '.join(groups) or '0'}$"
 
     def __repr__(self) -> str:
@@ -264,7 +271,7 @@ class Cost:
                 share = float(e) / total if total else 0.0
                 cells = f"<td>{readable(float(e), 's')}</td><td>{100 * share:.1f} %</td>"
             else:
-                cells = f"<td {left}>${sp.latex(e)}$</td>"
+                cells = f"<td {left}>${latex(e)}$</td>"
             rows.append(f"<tr><th {left}>{name.replace('_', ' ')}</th>{cells}</tr>")
         note = f"<p>{html.escape(self.validity)}</p>" if self.validity else ""
         return f"<table><thead><tr><th {left}>term</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}"

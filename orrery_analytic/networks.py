@@ -37,7 +37,7 @@ def _numbers(values: Mapping[str, Any], **own: Any) -> dict[str, Any]:
         elif name == "gamma":
             out[name] = None  # needed only where something is reduced
         else:
-            missing.append(f"{symbol} ({describe(symbol).meaning}, in {describe(symbol).unit})")
+            missing.append(f"{symbol} ({describe(symbol).told})")
     if missing:
         raise UnknownNameError(f"no value was given for {'; '.join(missing)}. Given: {', '.join(values) or 'nothing'}.")
     return out

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orrery_analytic.collectives.registry import list_algorithms
+from orrery_analytic.collectives.registry import counted, list_algorithms
 from orrery_analytic.cost import TERM_NAMES
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.decisions.fixed import Rules
-from orrery_analytic.errors import QuantityError, choose
+from orrery_analytic.errors import QuantityError, choose, unknown_name
 from orrery_analytic.networks import Hockney, Network
 from orrery_analytic.selection.points import Points
 from orrery_analytic.selection.setting import Setting, axis, dimensions, loaded
@@ -66,11 +67,14 @@ def _split_overrides(machine: Machine, overrides: Mapping[str, Any]) -> tuple[Ma
 
     arrays: dict[str, Any] = {}
     single = {}
+    arguments = [*signature(predict).parameters][:-1]
     for key, value in overrides.items():
+        if key not in MACHINE_KEYS and key not in machine.values:
+            raise unknown_name("argument of predict, or key of a machine", key, [*arguments, *MACHINE_KEYS])
         if not _chunked(value) and dimensions(key, value) == 0:
             single[key] = value
             continue
-        info = MACHINE_KEYS[choose("key of a machine", key, MACHINE_KEYS)]
+        info = MACHINE_KEYS[key]
         if info.symbol is None or (not _chunked(value) and (dimensions(key, value) != 1 or not len(value))):
             allowed = "one value" if info.symbol is None else "one value or a list of them"
             raise QuantityError(f"{key} can be {allowed} here, but {shown(value)} was given.")
@@ -216,7 +220,8 @@ def predict(
     axes = {"P": ranks, "n": sizes, **{dims[key]: values for key, values in arrays.items()}}
     lazy = {name for name, values in axes.items() if _chunked(values)}
     seconds, terms, chosen, runs = _in_chunks(points, axes) if lazy else points.at(ranks, sizes, *arrays.values())
-    about: dict[str, tuple[str, str]] = {"P": ("1", "ranks"), "n": ("B", "message size")}
+    counts = f"message size: the bytes of {counted(collective)}"
+    about: dict[str, tuple[str, str]] = {"P": ("1", "ranks"), "n": ("B", counts)}
     about |= {dims[key]: (MACHINE_KEYS[key].unit, MACHINE_KEYS[key].meaning) for key in arrays}
     variables: dict[str, Any] = {
         "seconds": (tuple(axes), seconds, {"units": "s", "long_name": f"time of {collective}"}),

@@ -58,6 +58,7 @@ def test_a_clean_log_passes() -> None:
     assert out["cv"] == pytest.approx(np.std(TIMES) / np.mean(TIMES))
     assert out["busbw"] == pytest.approx(1.5 * SIZE / 860e-6, rel=1e-9)
     assert result.report().startswith("PASS\n")
+    assert str(result) == result.report()
     assert "117.05" in result.report()
     assert "<table>" in result._repr_html_()
 

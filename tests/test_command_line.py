@@ -65,6 +65,7 @@ def test_read_and_fit_take_logs(run, tmp_path):
     code, out, _ = run("read", log, "--csv")
     assert code == 0
     assert len(out.splitlines()) == 24
+    assert " 4194304 " in run("read", log)[1]  # not 4.1943e+06
     code, out, err = run("fit", log, "--model", "hockney", "--json")
     assert (code, err) == (0, "")
     found = {row["parameter"]: row for row in json.loads(out)}

@@ -233,3 +233,17 @@ def test_arrays_of_no_dimension_are_numbers_or_refused():
 def test_machine_and_collective_in_the_wrong_order_are_told_apart(verb):
     with pytest.raises(UnknownNameError, match="'allreduce' is a collective, which comes second"):
         verb("allreduce", "musica", 8, 8)
+
+
+@pytest.mark.parametrize(("given", "meant"), [("buffer", "buffers"), ("bandwith", "bandwidth")])
+def test_a_misspelt_argument_is_told_apart_from_a_key(given, meant):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{meant}'"):
+        oa.predict("example", "bcast", 4, 4, **{given: "device"})
+
+
+@pytest.mark.parametrize(
+    ("collective", "counts"),
+    [("allreduce", "the whole vector"), ("allgatherv", "one rank's block"), ("reduce_scatter", "all blocks together")],
+)
+def test_sizes_say_what_they_count(collective, counts):
+    assert oa.predict("example", collective, 4, 4).n.long_name == f"message size: the bytes of {counts}"

@@ -32,7 +32,7 @@ from orrery_analytic.decisions import ALGORITHMS, list_collectives
 from orrery_analytic.errors import choose, unknown_name
 from orrery_analytic.symbols import P
 
-__all__ = ["COMPOSED", "Part", "beyond_openmpi", "find", "formulas", "list_algorithms", "resolve", "twin"]
+__all__ = ["COMPOSED", "Part", "beyond_openmpi", "counted", "find", "formulas", "list_algorithms", "resolve", "twin"]
 
 _MODULES = (
     bcast, bcast_scatter, reduce, rabenseifner, allgather, allreduce, barrier, alltoall, gather, scatter, scan,
@@ -84,6 +84,25 @@ COMPOSED: dict[tuple[str, str], tuple[Part, ...]] = {
 
 _PREFIXES = ("mpich_", "bine_", "two_level_")
 _TWINS = {"allgatherv": "allgather", "alltoallv": "alltoall"}
+_COUNTED = {
+    "reduce_scatter": "all blocks together",
+    "allgather": "one rank's block",
+    "gather": "one rank's block",
+    "scatter": "one rank's block",
+    "reduce_scatter_block": "one rank's block",
+    "alltoall": "one pair's block",
+}
+
+
+def counted(collective: str) -> str:
+    """Return whose bytes n counts, in words: "the whole vector", "one rank's block" ...
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such collective.
+    """
+    return _COUNTED.get(twin(collective), "the whole vector")
 
 
 def twin(collective: str) -> str:

@@ -23,8 +23,9 @@ def table_text(table: pd.DataFrame, asked: argparse.Namespace) -> str:
         return f"{table.to_json(orient='records', indent=1)}\n"
     import pandas as pd
 
+    whole = [name for name, column in table.items() if column.dtype == float and (column.dropna() % 1 == 0).all()]
     with pd.option_context("display.float_format", "{:.6g}".format):
-        return f"{table.to_string(index=False)}\n"
+        return f"{table.astype(dict.fromkeys(whole, 'Int64')).to_string(index=False, na_rep='NaN')}\n"
 
 
 def free(name: str, overwrite: bool) -> Path:

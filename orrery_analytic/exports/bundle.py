@@ -38,7 +38,7 @@ figure.pdf      the figure: \\includegraphics{{figure}}
 {pgf}
 data.csv        its numbers in SI units, the unit of each column in its head
 formula.tex     the formulas of its curves: \\input{{formula}}, with \\usepackage{{amsmath}}
-derivation.tex  how they come about: a document of its own, pdflatex derivation
+derivation.tex  how they come about: a document of its own: pdflatex derivation, twice
 sources.bib     what the derivation cites
 provenance.txt  the line above
 """

@@ -59,7 +59,7 @@ def _number(e: Any, values: Mapping[str, Any]) -> Fraction:
     expression = sp.sympify(e)
     missing = sorted(s.name for s in expression.free_symbols if s.name not in values)
     if missing:
-        told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
+        told = "; ".join(f"{name} ({describe(name).told})" for name in missing)
         raise UnknownNameError(f"no value was given for {told}.")
     given = {s: _exact(s.name, values[s.name]) for s in expression.free_symbols}
     if expression in given:

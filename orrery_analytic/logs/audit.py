@@ -59,6 +59,9 @@ class Audit:
         """Return the findings as text."""
         return as_text(self.checks, self.groups, self.passed)
 
+    def __str__(self) -> str:
+        return self.report()
+
     def baseline(self) -> str:
         """Return the record that may serve as a baseline, as YAML: one entry a group that was checked and repeated."""
         return as_yaml(self.points, self.groups)

@@ -67,7 +67,7 @@ def compiled(fixed: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[Any
     needed = tuple(sorted({symbol.name for e in fixed for symbol in e.free_symbols}))
     missing = [name for name in needed if name not in values]
     if missing:
-        told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
+        told = "; ".join(f"{name} ({describe(name).told})" for name in missing)
         raise UnknownNameError(f"no value was given for {told}. Given: {', '.join(values) or 'nothing'}.")
     return _function(fixed, needed), needed
 

@@ -59,6 +59,11 @@ class SymbolInfo:
     unit: str
     meaning: str
 
+    @property
+    def told(self) -> str:
+        """Meaning and unit, in words."""
+        return self.meaning if self.unit == "1" else f"{self.meaning}, in {self.unit}"
+
 
 SYMBOLS: dict[str, SymbolInfo] = {}
 

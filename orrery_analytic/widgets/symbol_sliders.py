@@ -108,7 +108,7 @@ def offers(name: str, value: float) -> list[tuple[str, float]]:
 def symbol_slider(name: str, value: float, width: str) -> Any:
     """Return the slider of a symbol; its description is the name, so wide, its tooltip the meaning and the unit."""
     info = info_of(name)
-    slider = _slider(name, [], 1, str, info.meaning if info.unit == "1" else f"{info.meaning}, in {info.unit}")
+    slider = _slider(name, [], 1, str, info.told)
     slider.options = offers(name, value)
     slider.value = value
     slider.style.description_width = width

@@ -18,7 +18,7 @@ from orrery_analytic.algebra.derivations.sources import Source, sources_of
 from orrery_analytic.algebra.derivations.steps import Equation, Step, Symbols
 from orrery_analytic.calls import collective_cost
 from orrery_analytic.collectives.formulas import network_cost
-from orrery_analytic.collectives.registry import list_algorithms, twin
+from orrery_analytic.collectives.registry import counted, list_algorithms
 from orrery_analytic.collectives.rounds import Phase, k
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import list_collectives
@@ -28,17 +28,8 @@ from orrery_analytic.symbols import describe
 
 __all__ = ["Story", "derivation", "document_of"]
 
-_SIZES = {
-    "reduce_scatter": "message size: the bytes of all blocks together",
-    "allgather": "message size: the bytes of one rank's block",
-    "gather": "message size: the bytes of one rank's block",
-    "scatter": "message size: the bytes of one rank's block",
-    "reduce_scatter_block": "message size: the bytes of one rank's block",
-    "alltoall": "message size: the bytes of one pair's block",
-}
 _INLINE = 26
 """Letters of a formula inside a sentence; wider ones stand on their own."""
-_VECTOR = "message size: the bytes of the whole vector"
 _DOCUMENT = r"""\documentclass[10pt,a4paper]{{article}}
 \usepackage{{amsmath}}
 \usepackage[margin=2.5cm]{{geometry}}
@@ -97,7 +88,7 @@ class Story:
         """Symbols of the formulas with their units."""
         names = sorted(self.cost.symbols, key=lambda name: (name not in ("P", "n"), name.lower(), name))
         rows = [(i.symbol, i.unit, i.meaning) for i in map(describe, names)]
-        size = _SIZES.get(twin(self.collective), _VECTOR)
+        size = f"message size: the bytes of {counted(self.collective)}"
         rows = [(s, unit, size if s.name == "n" else meaning) for s, unit, meaning in rows]
         rows += [(symbol, "1", f"${latex(e)}$, a whole number") for e, symbol in self.written.logarithms.items()]
         return Symbols((*rows, (k, "1", "index of a round")))

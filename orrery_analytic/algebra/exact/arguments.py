@@ -93,7 +93,7 @@ def numbers_for(costs: tuple[Cost, ...], machine: Any, values: Mapping[str, Any]
     given = {**{k: v for k, v in source.items() if k in needed}, **values}
     missing = sorted(needed - given.keys() - {but})
     if missing:
-        told = "; ".join(f"{name} ({describe(name).meaning}, in {describe(name).unit})" for name in missing)
+        told = "; ".join(f"{name} ({describe(name).told})" for name in missing)
         raise UnknownNameError(f"no value was given for {told}. Given: {', '.join(given) or 'nothing'}.")
     if "P" in given:
         whole("P", given["P"], 1)

@@ -46,14 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         asked.run(asked)
+        sys.stdout.flush()
     except OrreryError as error:
         told = " ".join(str(error).split()).replace("overwrite=True", "--overwrite")
         if hasattr(asked, "parts"):
             told = re.sub(r'parts=\("([^)]*)"\)', _parts, told)
         sys.stderr.write(f"orrery_analytic: {told}\n")
         return 2
-    except BrokenPipeError:  # | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+        if not isinstance(error, BrokenPipeError):  # | head
+            sys.stderr.write(f"orrery_analytic: the result cannot be written ({error.strerror or error}).\n")
         return 1
     return 0
 

@@ -15,7 +15,7 @@ import sympy as sp
 
 from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, broadcast, whole
 from orrery_analytic.errors import QuantityError, choose, unknown_name
-from orrery_analytic.units import in_si, shown, to_si
+from orrery_analytic.units import holds_truth, in_si, shown, to_si
 
 __all__ = [
     "BLOCKWISE",
@@ -128,7 +128,7 @@ def _si(name: str, value: object, unit: str, positive: bool) -> np.ndarray[Any, 
         array = np.asarray(value)
     except ValueError:
         array = np.asarray(None)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf" or holds_truth(value):
         raise QuantityError(f"{name} = {shown(value)}: allowed are numbers in {unit}.")
     wrong = ~(np.isfinite(array) & (array >= 0)) | ((array == 0) & positive)
     if wrong.any():

@@ -180,7 +180,8 @@ def predict(
     xarray.Dataset
         Dimensions P, n and those of `overrides`. Variables: `seconds` and one for each term, in seconds; `algorithm`,
         what the library takes; `runs`, what then really runs. `seconds` is NaN where that has no formula on the
-        network. The attribute `note` says what is done with device buffers, and which options have no effect.
+        network. The attribute `note` says what is done with device buffers, which options have no effect, and
+        where coll/han answers in the library's place (Open MPI 5.0, nodes of several ranks).
 
     Raises
     ------
@@ -234,7 +235,10 @@ def predict(
         for name, values in axes.items()
     }
     indexed = {name: values for name, values in coordinates.items() if name not in lazy}
-    data = xr.Dataset(variables, indexed, attrs=setting.about)
+    note = ""
+    if not lazy:
+        note = setting.without_formula(runs[np.isnan(seconds).reshape(*runs.shape, -1).any(axis=2)].tolist())
+    data = xr.Dataset(variables, indexed, attrs=setting.described(note))
     # An index would hold all of a coordinate in memory.
     return (
         data.assign_coords(xr.Coordinates({k: coordinates[k] for k in axes if k in lazy}, indexes={})) if lazy else data

@@ -17,7 +17,7 @@ from typing import Any
 
 from orrery_analytic.errors import QuantityError, choose, shown
 
-__all__ = ["UNITS", "in_si", "is_finite", "readable", "shown", "to_si"]
+__all__ = ["UNITS", "holds_truth", "in_si", "is_finite", "readable", "shown", "to_si"]
 
 _TIMES = ("s", "ms", "us", "\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s", "ns", "ps")
 _SIZES = (
@@ -105,6 +105,9 @@ def _from_quantity(quantity: Any, unit: str) -> Any:
     """Return the SI magnitude of a pint quantity of any registry."""
     import pint
 
+    magnitude = quantity.magnitude
+    if hasattr(magnitude, "item") and not magnitude.ndim:  # NumPy's integers would overflow in silence
+        quantity = type(quantity)(magnitude.item(), quantity.units)
     try:
         return quantity.to(_PINT_NAMES[unit]).magnitude
     except (pint.PintError, ValueError, TypeError):
@@ -171,6 +174,13 @@ def _may_have_unit(item: Any) -> bool:
     return isinstance(item, str | list | tuple) or hasattr(item, "magnitude")
 
 
+def holds_truth(value: Any) -> bool:
+    """Return whether True or False is among the items of lists, where NumPy would take it for 1 or 0."""
+    if not isinstance(value, list | tuple):
+        return False
+    return any(type(item).__name__ in ("bool", "bool_") or holds_truth(item) for item in value)
+
+
 def in_si(value: Any, unit: str, name: str) -> Any:
     """Return numbers in SI for text and pint quantities, alone or in lists and arrays; all else as it is.
 
@@ -196,9 +206,14 @@ def in_si(value: Any, unit: str, name: str) -> Any:
     if isinstance(value, str) or (quantity and not getattr(value.magnitude, "ndim", 0)):
         number = to_si(value, unit, name)
         return int(number) if unit == "B" and number.is_integer() else number
+    held = getattr(value, "data", None)
+    if hasattr(held, "magnitude"):  # a DataArray of a quantity, whose `values` have lost the unit
+        return in_si(held, unit, name)
     items = getattr(value, "values", value)  # of a Series or a DataArray
     if not quantity and getattr(getattr(items, "dtype", None), "kind", "") in ("O", "U") and hasattr(items, "tolist"):
         items = items.tolist()
+        if isinstance(items, str):
+            return in_si(items, unit, name)
     if not quantity and not (isinstance(items, list | tuple) and any(map(_may_have_unit, items))):
         return value
     return [in_si(item, unit, name) for item in items]

@@ -71,6 +71,7 @@ def test_read_and_fit_take_logs(run, tmp_path):
     found = {row["parameter"]: row for row in json.loads(out)}
     assert found["alpha"]["value"] == pytest.approx(2e-6, rel=0.05)
     assert found["beta"]["unit"] == "s/B"
+    assert found["beta"]["value"] == pytest.approx(0.05e-9, rel=0.05)  # all digits are there
     assert "alpha" in run("fit", log)[1]
 
 
@@ -147,6 +148,8 @@ def test_what_never_crosses_has_no_border(run):
         (("select", "allreduce", "-P", "16..4", "-n", "8"), "a range goes up"),
         (("select", "allreduce", "-P", "0..4", "-n", "8"), "a range goes up"),
         (("select", "allreduce", "-P", "4", "-n", "8 parsec"), "n = "),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "1.5B"), "whole bytes"),
+        (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "ranks_per_node=x"), "ranks_per_node"),
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwidth"), "key=value"),
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--network", "loggb"), "Did you mean 'loggp'"),
         (("predict", "musica", "allreduce", "-P", "4", "-n", "8", "--set", "bandwith=1 GB/s"), "Did you mean"),

@@ -1,5 +1,8 @@
 """Costs: named terms that add up, print themselves, take numbers and become NumPy functions."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -210,3 +213,25 @@ def test_validity_is_text(wrong):
 def test_a_number_behind_a_mask_is_none():
     with pytest.raises(QuantityError, match="n must be a number"):
         RING(P=4, n=np.ma.masked_array([1, 2], [0, 1]), **NUMBERS)
+
+
+@pytest.mark.parametrize("times", [sp.zoo, sp.nan, sp.oo, sp.I])
+def test_a_cost_is_repeated_a_real_number_of_times(times):
+    with pytest.raises(QuantityError):
+        times * oa.p2p_cost()
+    with pytest.raises(QuantityError, match="divided by 0"):
+        oa.p2p_cost() / 0.0
+
+
+def test_costs_are_copied_pickled_and_hashed():
+    cost = oa.collective_cost("allreduce", "ring").at(P=8)
+    for made in (pickle.loads(pickle.dumps(cost)), copy.deepcopy(cost)):
+        assert made == cost
+        assert hash(made) == hash(cost)
+
+
+def test_a_sum_that_could_never_have_a_number_is_refused():
+    ring, tree = oa.collective_cost("allreduce", "ring"), oa.collective_cost("bcast", "binomial")
+    with pytest.raises(QuantityError, match=r"give it to both, a\.at\(P=8\)"):
+        ring.at(P=8) + tree
+    assert (ring.at(P=8) + tree.at(P=8)).fixed == {"P"}

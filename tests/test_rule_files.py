@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import re
@@ -830,6 +831,64 @@ def test_where_no_file_can_be_is_told(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(QuantityError, match="cannot be written"):
         rules.write(tmp_path / "loop")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "",
+        "a,b\n1,2\n",
+        "0\n",
+        "1 7 1 2 and 1 0 3 0 0\n",
+        "# all of it\n",
+        "name = 'x'\n",
+        "{}",
+        '{"a": 1}',
+        "\0\1",
+    ],
+)
+def test_what_is_no_rule_file_is_not_replaced(other, tmp_path):
+    rules, path = RuleFile.of({"bcast": {2: [(0, 3)]}}), tmp_path / "there"
+    path.write_text(other)
+    with pytest.raises(QuantityError, match=r"is no rule file, and is not replaced: .*overwrite=True"):
+        rules.write(path)
+    assert path.read_text() == other
+    rules.write(path, overwrite=True)
+    assert path.read_text() == rules.write()
+    with pytest.raises(QuantityError, match="overwrite"):
+        rules.write(path, overwrite="no")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_rule_file_is_replaced(form, tmp_path):
+    rules, path = RuleFile.of({"bcast": {2: [(0, 3)]}}, library="5.0"), tmp_path / "x.rules"
+    for there in (rules.write(form=form), RuleFile.of({}).write(), "1 7 1 2 1 0 3 0 0\n"):
+        path.write_text(there)
+        assert rules.write(path) == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("library", "form", "read"),
+    [("4.1.6", None, "4.1"), ("5.0.3", None, "5.0"), ("5.0", "version-2", "5.0.7"), ("4.1", "json", "6.0")],
+)
+def test_the_first_line_of_a_file_written_here_says_who_reads_it(library, form, read):
+    rules = RuleFile.of({"bcast": {2: [(0, 3)]}}, library=library)
+    told = dataclasses.replace(rules, comments=("7 8 9\nand --mca coll_han_priority 0 " + 12 * "twelve letters ",))
+    text = told.write(form=form)
+    again = read_rules(text)
+    assert again.library == read
+    assert again.write() == text
+    assert again.rules[0][0] == "bcast"
+    assert " ".join(again.comments).split() == ("" if form == "json" else told.comments[0]).split()
+    if form is None:
+        assert read_rules(text.replace("\n", "\r\n")).library == read
+
+
+def test_a_first_line_that_is_almost_ours_says_nothing():
+    text = RuleFile.of({"bcast": {2: [(0, 3)]}}, library="5.0").write()
+    assert read_rules(text.replace("from 5.0", "from 6.0")).library == "4.1"
+    assert read_rules(text.replace("# Rules", "# My rules")).library == "4.1"
+    assert read_rules("1 7 1 2 1 0 3 0 0\n" + text).library == "4.1"
 
 
 def test_bytes_beyond_a_c_long_are_refused():

@@ -1,5 +1,6 @@
 """The library's choice as a formula, the model's own choice, the regret, and where choices change."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -287,7 +288,34 @@ def test_the_librarys_own_choice_need_not_be_a_candidate():
 def test_a_regret_without_a_formula_is_nan():
     data = oa.regret(EXAMPLE, "reduce", 64, [2**14], rules="4.0")  # binomial in segments
     assert np.isnan(data.regret.item())
+    assert re.search("NaN where binomial, segments of .* runs, which has no closed form on Hockney", data.note)
     assert data.seconds_best.item() > 0
+
+
+@pytest.mark.parametrize("ask", [oa.best, oa.regret, oa.predict])
+def test_where_han_answers_first_is_noted(ask):
+    told = {"ranks_per_node": 4, "rules": "5.0.3"}
+    note = ask(EXAMPLE, "bcast", 100, 2**18, **told).attrs["note"]
+    assert "with 4 ranks a node, coll/han of Open MPI 5.0 answers on more than 4 ranks" in note
+    nodes = oa.TwoLevel(8, 1)
+    assert "on more than 8 ranks" in ask(EXAMPLE, "barrier", 100, 1, **told, network=nodes).attrs["note"]
+    for without in ({"rules": "4.1.6"}, {"ranks_per_node": 1}):
+        assert "note" not in ask(EXAMPLE, "bcast", 100, 2**18, **{**told, **without}).attrs
+    assert "note" not in ask(EXAMPLE, "alltoall", 100, 8, **told).attrs
+    assert "note" not in ask(EXAMPLE, "reduce", 100, 8, **told, commutative=False).attrs
+
+
+def test_what_has_no_closed_form_on_nodes_is_noted():
+    nodes = oa.TwoLevel(4, 1)
+    regret = oa.regret(EXAMPLE, "bcast", [1, 100], 2**18, network=nodes)
+    assert np.isnan(regret["regret"].values[1, 0])
+    for data in (regret, oa.predict(EXAMPLE, "bcast", [1, 100], 2**18, network=nodes)):
+        assert "NaN where knomial runs, which has no closed form on TwoLevel: oa.schedule(" in data.note
+    best = oa.best(EXAMPLE, "bcast", [1, 100], 2**18, network=nodes)
+    assert "not compared, for want of a closed form on TwoLevel: chain" in best.note
+    assert "NaN" not in best.note
+    for name in oa.list_collectives():
+        assert "note" not in oa.best(EXAMPLE, name, 8, 2**10).attrs
 
 
 def test_operations_that_do_not_commute_have_fewer_candidates():

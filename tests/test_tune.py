@@ -150,7 +150,8 @@ def test_segments_and_fans_are_sought():
     rules = dict(oa.tune(EXAMPLE, "bcast", [32], n=[4, 2**20, 2**27]).rules.rules)["bcast"][1].messages
     assert any(rule.segment_bytes for rule in rules)
     only = oa.tune(EXAMPLE, "bcast", [8], [2**24], candidates={"bcast": ["chain"]}, segment_bytes=[2**16], fan=[2, 3])
-    (rule,) = only.rules.collectives["bcast"][1].messages
+    before, rule, after = only.rules.collectives["bcast"][1].messages
+    assert before.number == after.number == 0
     assert (rule.number, rule.segment_bytes) == (2, 2**16)
     assert rule.fan in (2, 3)
 
@@ -179,6 +180,91 @@ def test_borders_are_what_the_library_compares(tuning):
             start = {r.from_bytes for comm in tuning.rules.collectives[name] for r in comm.messages}
             assert any(-(-edge // scale) == n for edge in start)
             assert rule != before
+
+
+@pytest.mark.parametrize(
+    ("names", "P", "n"),
+    [
+        (["bcast"], [100], "200 kB"),
+        (["bcast", "allreduce"], [6, 32], ["10 kB", "12 kB", "200 kB"]),
+        (["allgather", "alltoall"], [6, 8, 100], [64, 1000, 4096]),
+        (["bcast", "alltoall"], [8], [1, 2]),
+    ],
+)
+def test_outside_of_the_sizes_asked_the_library_decides_on_its_own(names, P, n):
+    machine = oa.load_machine("musica")
+    found = oa.tune(machine, names, P, n)
+    assert found.rules.rules
+    read = oa.read_rules(found.write())
+    assert read.write() == found.write()
+    asked = np.unique(np.atleast_1d(oa.units.in_si(n, "B", "n"))).astype(int)
+    least, most = asked[[0, -1]]
+    edges = [least - 1, least, most, most + 1]
+    sizes = np.unique([*np.geomspace(1, 2**30, 300).astype(int), *(edge for edge in edges if edge)])
+    outside = (sizes < least) | (sizes > most)
+    for name in names:
+        for ranks in P:
+            own, told = (oa.select(name, ranks, sizes, rules=rules, itemsize=4) for rules in ("openmpi-4.1", read))
+            assert told.name[outside].tolist() == own.name[outside].tolist()
+            assert not told.segment_bytes[outside].any()
+            assert not told.fan[outside].any()
+            assert (oa.regret(machine, name, ranks, asked, rules=read)["regret"] <= 1.05 * (1 + 1e-9)).all()
+            regret = oa.regret(machine, name, ranks, sizes[outside], rules=read)["regret"]
+            assert regret.values == pytest.approx(oa.regret(machine, name, ranks, sizes[outside])["regret"].values)
+    assert " alone, as was asked" in found.report()
+    assert " alone, as was asked" in found.write()
+
+
+def test_one_size_is_measured_where_it_was_sought():
+    found = oa.tune("musica", ["bcast"], [100], "200 kB")
+    assert "nan" not in found.report() + found._repr_html_()
+    assert "On the sizes of the search, as none lies between them:" in found.report()
+    row = found.summary().loc["bcast"]
+    assert row["worst_default"] == pytest.approx(oa.regret("musica", "bcast", 100, "200 kB")["regret"].item())
+    assert row["gain"] == pytest.approx(row["worst_default"])
+    assert row["worst_rules"] == 1
+    scan = oa.tune("musica", "scan", [8], 2**20)
+    assert "rules hold at all sizes" in scan.report()
+    assert "rules hold at all sizes" in scan.write()
+
+
+def test_what_has_no_closed_form_on_nodes_is_said():
+    nodes = oa.TwoLevel.of(oa.load_machine("musica"))
+    found = oa.tune("musica", ["bcast"], [100], ["10 kB", "200 kB"], network=nodes)
+    assert "regret not known without, 1.00" in found.report()
+    assert "at 3 of 3 points" in found.report()
+    assert "not compared, for want of a closed form on TwoLevel: chain" in found.report()
+    assert "nan" not in found.report() + found._repr_html_()
+
+
+def test_a_file_for_5_0_says_so_when_it_is_read(tmp_path):
+    path = tmp_path / "five.rules"
+    text = oa.tune("musica", ["bcast", "scan"], [100], library="5.0.3").write(path)
+    assert "--mca coll_han_priority 0" in text.replace("\n# ", " ")
+    read = oa.read_rules(path)
+    assert (read.library, read.write()) == ("5.0", text)
+    assert "coll/han answers here" in oa.select("bcast", 100, 2**20, rules=path, ranks_per_node=4).note
+    assert "coll/han" in oa.predict("musica", "bcast", 100, 2**20, rules=path).attrs["note"]
+    assert oa.read_rules(path, library="4.1").library == "4.1"
+
+
+def test_rules_are_written_over_rules_alone(tmp_path):
+    found = oa.tune("musica", "bcast", [100], 2**20)
+    path = tmp_path / "notes.txt"
+    path.write_text("my measurements of 3 days\n")
+    with pytest.raises(QuantityError, match=r"is no rule file, and is not replaced: .*overwrite=True"):
+        found.write(path)
+    assert path.read_text() == "my measurements of 3 days\n"
+    text = found.write(path, overwrite=True)
+    assert found.write(path) == text == path.read_text()
+
+
+def test_library_is_what_rules_are_for():
+    for name in ("rules", "version"):
+        with pytest.raises(UnknownNameError, match=r"Did you mean 'library'.*library='5\.0\.3'"):
+            oa.tune("musica", "bcast", [4], **{name: "5.0.3"})
+    with pytest.raises(QuantityError):
+        oa.tune("musica", "alltoall", [2**31 - 1], [2**53 - 1])
 
 
 def test_no_rule_names_an_algorithm_for_two_ranks_alone():

@@ -10,9 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pint
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import orrery_analytic as oa
 from orrery_analytic import units
 from orrery_analytic.errors import OrreryError, QuantityError, UnknownNameError
 from orrery_analytic.units import UNITS, in_si, readable, to_si
@@ -236,3 +238,27 @@ def test_all_else_is_left_to_whoever_checks_numbers(other):
 def test_a_wrong_unit_is_told_with_the_name(wrong, told):
     with pytest.raises(QuantityError, match=f"^n = .*{told}"):
         in_si(wrong, "B", "n")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32])
+def test_small_integers_of_pint_do_not_overflow(kind):
+    quantities = pint.UnitRegistry().Quantity(np.array([5, 64], kind), "GiB")
+    assert in_si(quantities, "B", "n") == [5 * 2**30, 64 * 2**30]
+
+
+def test_units_in_labelled_arrays_and_arrays_without_dimension_count():
+    sizes = xr.DataArray(pint.UnitRegistry().Quantity([1, 2], "KiB"), dims="n")
+    assert in_si(sizes, "B", "n") == [1024, 2048]
+    assert in_si(np.array("1 MiB"), "B", "n") == 2**20
+
+
+@pytest.mark.parametrize("sizes", [["1 KiB", True], [4096, True], (np.True_, 8)])
+def test_true_in_a_list_is_no_number(sizes):
+    for call in (
+        lambda: oa.predict("example", "allreduce", 4, sizes),
+        lambda: oa.select("allreduce", 4, sizes),
+        lambda: oa.p2p_cost()(n=sizes, alpha=1, beta=1),
+        lambda: oa.bus_bandwidth("allreduce", sizes, 1, ranks=4),
+    ):
+        with pytest.raises(QuantityError):
+            call()

@@ -98,7 +98,10 @@ def one(name: str, text: str, unit: str = "") -> int:
         raise QuantityError(
             f"{name} must be whole numbers such as 64, 4,8,16 or 4..1024{also}, but {text!r} was given."
         )
-    return round(to_si(text, unit, name))
+    number = to_si(text, unit, name)
+    if not number.is_integer():
+        raise QuantityError(f"{name} must be whole bytes, but {text!r} is {number:.12g} B.")
+    return int(number)
 
 
 def numbers(name: str, text: str, unit: str = "") -> list[int]:
@@ -127,7 +130,7 @@ def network_of(name: str, machine: str | None = None) -> Any:
     return kinds[choose("network", name, kinds)]()
 
 
-def _pairs(settings: Sequence[str]) -> dict[str, str]:
+def _pairs(settings: Sequence[str]) -> dict[str, Any]:
     """Return key=value settings as a mapping."""
     from orrery_analytic.machines import MACHINE_KEYS
 
@@ -136,7 +139,8 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
         key, equals, value = item.partition("=")
         if not equals:
             raise QuantityError(f"--set takes key=value, such as bandwidth='21 GB/s', but {item!r} was given.")
-        found[choose("key of a machine for --set", key, MACHINE_KEYS)] = value
+        count = MACHINE_KEYS[choose("key of a machine for --set", key, MACHINE_KEYS)].unit == "1"
+        found[key] = one(key, value) if count else value
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def _predict(asked: argparse.Namespace) -> None:
     table = data.to_dataframe().reset_index()
     units = {name: f"{name} ({data[name].attrs['units']})" for name in table if "units" in data[name].attrs}
     give(table_text(table.rename(columns=units), asked), asked)
+    if note := data.attrs.get("note"):
+        sys.stderr.write(f"note: {note}\n")
 
 
 def add_tune(verbs: Any) -> None:
@@ -57,6 +60,7 @@ def add_tune(verbs: Any) -> None:
     made = verb(verbs, "tune", _tune, told, "machine", several="collective")
     add_table(made)
     add_points(made, needed=False)
+    made.add_argument("--library", default="4.1", help="whose rules: a version such as 5.0.3; 4.1 unless given")
     made.add_argument("--bound", type=float, default=1.05, help="the most regret, at least 1; 1.05 unless given")
     made.add_argument("--rules-out", help="file to write the rules to")
 
@@ -64,7 +68,7 @@ def add_tune(verbs: Any) -> None:
 def _tune(asked: argparse.Namespace) -> None:
     n = None if asked.n is None else numbers("n", asked.n, "B")
     rules = None if asked.rules_out is None else free(asked.rules_out, asked.overwrite)
-    found = oa.tune(asked.machine, asked.collective, numbers("P", asked.P), n, bound=asked.bound)
+    found = oa.tune(asked.machine, asked.collective, numbers("P", asked.P), n, library=asked.library, bound=asked.bound)
     if rules is not None:
-        found.write(rules)
+        found.write(rules, overwrite=asked.overwrite)
     give(table_text(found.table, asked) if asked.csv or asked.json else f"{found.report()}\n", asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,8 @@ def table_text(table: pd.DataFrame, asked: argparse.Namespace) -> str:
     if asked.csv:
         return str(table.to_csv(index=False, lineterminator="\n"))
     if asked.json:
-        return f"{table.to_json(orient='records', indent=1)}\n"
+        rows = [{k: None if v != v else v for k, v in row.items()} for row in table.to_dict("records")]
+        return f"{json.dumps(rows, indent=1)}\n"
     import pandas as pd
 
     whole = [name for name, column in table.items() if column.dtype == float and (column.dropna() % 1 == 0).all()]
@@ -32,8 +34,8 @@ def free(name: str, overwrite: bool) -> Path:
     """Return the path of a file that may be written: in a folder that is there, over no other file unless told."""
     from orrery_analytic.exports.files import check_free, folder_of
 
-    path = Path(name)
-    if not folder_of(path.parent).is_dir():
+    path = folder_of(Path(name).parent) / Path(name).name
+    if not path.parent.is_dir():
         raise QuantityError(
             f"there is no folder {str(path.parent)!r} for {path.name!r}: make it, or give another path."
         )

@@ -71,8 +71,10 @@ def _seconds(
 def _expression(e: Any, what: str) -> sp.Expr:
     """Return a number or a SymPy expression; never text, which SymPy would run as code."""
     if isinstance(e, sp.Expr) or (is_number(e) and is_finite(e)):
-        return sp.sympify(e)
-    raise QuantityError(f"{what} must be a SymPy expression or a finite number, but {shown(e)} was given.")
+        expression = sp.sympify(e)
+        if expression.is_extended_real is not False:
+            return expression
+    raise QuantityError(f"{what} must be a real SymPy expression or a finite number, but {shown(e)} was given.")
 
 
 def _ordered(terms: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:
@@ -121,6 +123,12 @@ class Cost(NoNumber):
         for name in ("local", "collective"):
             object.__setattr__(self, name, MappingProxyType(_ordered(getattr(self, name))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Cost, (dict(self.local), self.validity, dict(self.collective), self.fixed)
+
+    def __hash__(self) -> int:
+        return hash((*self.local.items(), self.validity, *self.collective.items(), self.fixed))
+
     @cached_property
     def terms(self) -> Mapping[str, sp.Expr]:
         """Term name to expression; the expressions add up to `total`."""
@@ -147,6 +155,9 @@ class Cost(NoNumber):
                 f"a Cost adds up with another Cost, such as oa.kernel_cost(), but {shown(other)} was given. An "
                 "expression in seconds is a Cost under the name of a term: oa.Cost({'compute': expression})."
             )
+        for one, another in ((self, other), (other, self)):
+            for name in (one.fixed - another.fixed).intersection(another.symbols):
+                raise QuantityError(f"{name} has a number in one of the costs alone: give it to both, a.at({name}=8).")
         validity = "; ".join(dict.fromkeys(text for text in (self.validity, other.validity) if text))
         terms = _added(self.local, other.local), validity, _added(self.collective, other.collective)
         return Cost(*terms, self.fixed | other.fixed)
@@ -158,6 +169,8 @@ class Cost(NoNumber):
     def __mul__(self, times: Any) -> Cost:
         """Repeat a cost: every term `times` over."""
         times = _expression(times, "how often a cost is repeated")
+        if times.has(sp.nan, sp.oo, -sp.oo):
+            raise QuantityError(f"a cost cannot be repeated {times} times.")
         local, collective = ({k: times * e for k, e in part.items()} for part in (self.local, self.collective))
         return Cost(local, self.validity, collective, self.fixed)
 
@@ -166,7 +179,7 @@ class Cost(NoNumber):
     def __truediv__(self, times: Any) -> Cost:
         """Share a cost: every term over `times`."""
         over = _expression(times, "what a cost is divided by")
-        if over == 0:
+        if over.is_zero:
             raise QuantityError("a cost cannot be divided by 0.")
         return self.__mul__(1 / over)
 

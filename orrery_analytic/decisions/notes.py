@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from orrery_analytic.decisions.substitutions import WITHOUT_ELEMENTS
 from orrery_analytic.decisions.versions import Version
 
-__all__ = ["HAN", "notes"]
+__all__ = ["HAN", "han_note", "notes"]
 
 #: What coll/han decides from 5.0 on, where several ranks share each of several nodes.
 HAN = ("allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter")
@@ -22,6 +22,22 @@ _HAN_NOTE = (
 )
 _EMPTY_NOTE = "a call without elements: MPI returns before it asks for an algorithm"
 _UNRULED_NOTE = "the fixed decision of {} is not held here: this is that of 4.1 and 5.0"
+
+
+def han_note(collective: str, version: Version | None, commutative: bool, ranks_per_node: int) -> str:
+    """Return on which P coll/han answers before coll/tuned, where each node has so many ranks; "" if on none."""
+    if not _asks_han(collective, version, commutative) or ranks_per_node == 1:
+        return ""
+    return (
+        f"with {ranks_per_node} ranks a node, coll/han of Open MPI {version and version.release} answers on more than "
+        f"{ranks_per_node} ranks, before any rule, unless told not to (--mca coll_han_priority 0): this is what "
+        "coll/tuned takes"
+    )
+
+
+def _asks_han(collective: str, version: Version | None, commutative: bool) -> bool:
+    new = version is not None and version >= (5, 0)
+    return new and collective in HAN and (commutative or collective not in _ASKS_OPERATION)
 
 
 def notes(
@@ -46,10 +62,9 @@ def notes(
     """
     P = values["P"]
     places: list[tuple[NDArray[np.bool_], str]] = []
-    if "ranks_per_node" in values and version and version >= (5, 0) and collective in HAN:
+    if "ranks_per_node" in values and version and _asks_han(collective, version, commutative):
         per_node = values["ranks_per_node"]
-        if commutative or collective not in _ASKS_OPERATION:
-            places.append(((per_node > 1) & (per_node < P), _HAN_NOTE.format(version.release)))
+        places.append(((per_node > 1) & (per_node < P), _HAN_NOTE.format(version.release)))
     if unruled is not None and version and version >= (6, 0):
         places.append((unruled, _UNRULED_NOTE.format(version.release)))
     if collective in WITHOUT_ELEMENTS:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.symbols.evaluation import is_number
-from orrery_analytic.units import shown
+from orrery_analytic.units import holds_truth, shown
 
 __all__ = ["LARGEST_COUNT", "LARGEST_SIZE", "Integers", "broadcast", "one", "power_of_two_below", "truth", "whole"]
 
@@ -33,7 +33,7 @@ def whole(name: str, value: object, least: int = 0, largest: int = LARGEST_COUNT
             array = array.astype(float)  # fractions, and SymPy's numbers
     except (OverflowError, RuntimeError, TypeError, ValueError):  # ragged lists; arrays that live on another device
         raise _refused(name, value, least, largest) from None
-    if array.dtype.kind not in "iuf" or np.ma.is_masked(value):
+    if array.dtype.kind not in "iuf" or np.ma.is_masked(value) or holds_truth(value):
         raise _refused(name, value, least, largest)
     wrong = ~((array >= least) & (array <= largest) & (array == np.floor(array)))
     if wrong.any():

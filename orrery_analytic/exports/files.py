@@ -47,8 +47,9 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
     """
     try:
         there = [str(path) for path in paths if path.exists()]
-    except OSError as error:
-        raise QuantityError(f"files cannot be written there ({error.strerror}). Give another path.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise QuantityError(f"files cannot be written there ({reason}). Give another path.") from None
     if there and not overwrite:
         raise QuantityError(f"{', '.join(there)}: there already. Give another path, or overwrite=True.")
 
@@ -65,11 +66,12 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
         missing = [folder for folder in path.parents if not folder.exists()]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unmade(path.parent, error) from None
         try:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             for folder in missing:
                 folder.rmdir()
-            raise QuantityError(f"{path} cannot be written ({error.strerror or error}). Give another path.") from None
+            reason = getattr(error, "strerror", None) or error
+            raise QuantityError(f"{str(path)!r} cannot be written ({reason}). Give another path.") from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orrery_analytic.collectives.registry import COMPOSED, resolve
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
 from orrery_analytic.selection.candidates import FANS, RADICES, SEGMENTS, Told, candidates
 from orrery_analytic.selection.plans import Plan
@@ -51,6 +52,15 @@ class Search:
         setting = Setting.of(machine, collective, **options)
         found = candidates(collective, candidates_, segment_bytes, fan, radix, setting.commutative)
         return cls(setting, tuple(found))
+
+    @property
+    def left_out(self) -> str:
+        """Which candidates cannot be compared, in words; "" if all can."""
+        setting = self.setting
+        simple = (p for p in self.told if resolve(setting.collective, p.algorithm) not in COMPOSED)
+        names = dict.fromkeys(plan.algorithm for plan in simple if setting.formula(plan) is None)
+        network = type(setting.network).__name__
+        return f"not compared, for want of a closed form on {network}: {', '.join(names)}" if names else ""
 
     def best(self, prices: Prices) -> tuple[np.ndarray, np.ndarray, list[Plan]]:
         """Return for each point the least seconds, and the place of what runs then in a list of plans.
@@ -134,7 +144,8 @@ def best(
     xarray.Dataset
         Dimensions P and n. Variables: `algorithm`, the best, with the parts of a composed one; its `segment_bytes`
         and `fan` (0: none); `seconds`. Where nothing has a formula, "" and NaN. Of equals, the one with the lowest
-        number of Open MPI. The attribute `candidates` names all that were tried.
+        number of Open MPI. The attribute `candidates` names all that were tried; `note`, if there is one, says what
+        else to know, as in `predict`, and which of them have no closed form on the network.
 
     Raises
     ------
@@ -183,7 +194,7 @@ def regret(
     xarray.Dataset
         Dimensions P and n. Variables: `library`, what it takes; `runs`, what then really runs; `best`, with its
         `segment_bytes` and `fan`; `seconds_library`, `seconds_best`; `regret`, 1 where nothing is better.
-        NaN where what the library runs has no formula; 1 on one rank.
+        NaN where what the library runs has no formula, as the attribute `note` then says; 1 on one rank.
     """
     search = Search.of(machine, collective, candidates, segment_bytes, fan, radix, **options)
     ranks, sizes, prices = grid(search.setting, P, n)
@@ -195,7 +206,8 @@ def regret_dataset(search: Search, ranks: np.ndarray, sizes: np.ndarray, found: 
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(found.library == found.least, 1.0, found.library / found.least)
     ratio[np.isnan(found.library)] = np.nan
-    collective = search.setting.collective
+    collective, setting = search.setting.collective, search.setting
+    missing = np.unique(found.index[np.isnan(found.library)]).tolist()
     return dataset(
         search,
         ranks,
@@ -210,6 +222,7 @@ def regret_dataset(search: Search, ranks: np.ndarray, sizes: np.ndarray, found: 
             "seconds_best": (found.least, {"units": "s", "long_name": f"least time of {collective}"}),
             "regret": (ratio, {"units": "1", "long_name": "time of the library's choice over the least"}),
         },
+        setting.without_formula(found.found[i].described for i in missing),
     )
 
 
@@ -220,15 +233,21 @@ def grid(setting: Setting, P: Any, n: Any) -> tuple[np.ndarray, np.ndarray, Pric
     return ranks, sizes, prices
 
 
-def dataset(search: Search, ranks: np.ndarray, sizes: np.ndarray, variables: dict[str, tuple[Any, Any]]) -> xr.Dataset:
-    """Return arrays over P and n with their labels."""
+def dataset(
+    search: Search, ranks: np.ndarray, sizes: np.ndarray, variables: dict[str, tuple[Any, Any]], note: str = ""
+) -> xr.Dataset:
+    """Return arrays over P and n with their labels, and a note."""
     import xarray as xr
 
     coordinates = {
         "P": ("P", ranks, {"units": "1", "long_name": "ranks"}),
         "n": ("n", sizes, {"units": "B", "long_name": "message size"}),
     }
-    about = {**search.setting.about, "candidates": [plan.described for plan in search.told], "bounds": _BOUNDS}
+    about = {
+        **search.setting.described(note, search.left_out),
+        "candidates": [plan.described for plan in search.told],
+        "bounds": _BOUNDS,
+    }
     return xr.Dataset({k: (("P", "n"), *v) for k, v in variables.items()}, coordinates, attrs=about)
 
 

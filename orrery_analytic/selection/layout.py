@@ -31,6 +31,8 @@ class Layout:
         Which of them are points.
     held_out, held_out_used : arrays (K, M)
         The same for sizes between those, none of which is among them.
+    outside : array of bool (K, T)
+        Cells that hold no size from the least to the largest of those given: rules say nothing there.
     """
 
     ranks: NDArray[np.int64]
@@ -39,6 +41,7 @@ class Layout:
     used: NDArray[np.bool_]
     held_out: NDArray[np.int64]
     held_out_used: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -57,7 +60,7 @@ class Layout:
         ranks : array
             Ascending.
         sizes : array, optional
-            Bytes of a call, ascending; unless given, those of `_default`, of whole elements.
+            Bytes of a call, ascending; unless given, those of `_default`, of whole elements. Cells end where they do.
         segments : tuple of int
             Segment sizes that are tried.
         itemsize : int
@@ -65,19 +68,26 @@ class Layout:
         """
         scale = ranks[:, None] if QUANTITIES[collective] == "P n" else np.ones_like(ranks)[:, None]
         multiple = itemsize if sizes is None else 1
-        edges = _default(ranks, segments, itemsize, scale) if sizes is None else np.unique(scale * sizes)
+        edges = _default(ranks, segments, itemsize, scale) if sizes is None else _given(sizes, scale)
         n = _least(edges, scale, multiple)
         used = scale * n < np.append(edges[1:], _NO_MORE)  # or no size of this P lies in the cell
         between = np.sqrt(edges[:-1].astype(float) * edges[1:]).astype(np.int64)
         held_out = _least(between, scale, multiple)
+        cells = np.append(0, edges[1:])
+        outside = np.zeros((ranks.size, cells.size), dtype=bool)
+        new = np.ones(held_out.shape, dtype=bool)
         if sizes is not None:
             used &= np.isin(n, sizes)
-        new = np.zeros(held_out.shape, dtype=bool)
+            # A call without elements asks for no algorithm: 0 belongs to 1.
+            outside = (cells < scale * (sizes[0] if sizes[0] > 1 else 0)) | (cells > scale * sizes[-1])
+            new = (held_out >= sizes[0]) & (held_out <= sizes[-1])
         for row, (held, searched) in enumerate(zip(held_out, np.where(used, n, -1), strict=True)):
-            first = np.unique(held, return_index=True)[1]
-            new[row, first] = ~np.isin(held[first], searched) & (held[first] <= searched.max())
-        cells = np.append(0, edges[1:])
-        return cls(ranks, cells if QUANTITIES[collective] in ("n", "P n") else cells[:1], n, used, held_out, new)
+            first = np.zeros(held.shape, dtype=bool)
+            first[np.unique(held, return_index=True)[1]] = True
+            new[row] &= first & ~np.isin(held, searched) & (held <= searched.max())
+        if QUANTITIES[collective] not in ("n", "P n"):
+            cells, outside = cells[:1], np.zeros((ranks.size, 1), dtype=bool)
+        return cls(ranks, cells, n, used, held_out, new, outside)
 
     def points(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """Return P and n of all points, and which of them are held out."""
@@ -103,6 +113,11 @@ def _default(
     over = np.multiply.outer(np.append(ranks, power_of_two_below(ranks)), pieces).ravel() if scale.max() == 1 else []
     edges = np.unique(np.concatenate([np.array(grid), np.asarray(over, dtype=np.int64)]))
     return edges[edges <= _LARGEST]
+
+
+def _given(sizes: NDArray[np.int64], scale: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where cells begin for sizes that were given: at 0, at each of them, and right after the last."""
+    return np.unique(np.concatenate([[0], (scale * sizes).ravel(), (scale * sizes[-1] + 1).ravel()]))
 
 
 def _least(starts: NDArray[np.int64], scale: NDArray[np.int64], multiple: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,16 @@ from orrery_analytic.calls import device_cost
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions import RuleFile, Selection, list_collectives, resolve
 from orrery_analytic.decisions.fixed import Rules, rule_set
+from orrery_analytic.decisions.notes import han_note
+from orrery_analytic.decisions.versions import version_of
 from orrery_analytic.decisions.whole import one, truth, whole
 from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.gpu import buffer_places, size_option
-from orrery_analytic.networks import Hockney, Network
+from orrery_analytic.networks import Hockney, Network, TwoLevel
 from orrery_analytic.selection.plans import Plan, plan_cost, plans, selection_of
 from orrery_analytic.symbols import s_gdr
 from orrery_analytic.symbols.evaluation import is_number
-from orrery_analytic.units import in_si, shown
+from orrery_analytic.units import holds_truth, in_si, shown
 
 if TYPE_CHECKING:
     from orrery_analytic.machines import Machine
@@ -96,6 +99,11 @@ class Setting:
             "gdr_limit": self.gdr_limit,
         }
 
+    def formula(self, plan: Plan) -> Cost | None:
+        """Return the cost of a plan in n_s for its segments: one formula for all sizes, as SymPy takes its time."""
+        symbol: Any = "symbol"
+        return self.cost(plan._replace(segment_bytes=symbol) if plan.segment_bytes else plan)
+
     def cost(self, plan: Plan) -> Cost | None:
         """Return the cost of a plan, or None where it has no formula: see `plan_cost`."""
         return plan_cost(self.collective, plan, self.network, tuple(self.machine.bands.items()), **self.device)
@@ -110,11 +118,33 @@ class Setting:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What a data set says of itself; its note, what is done with device buffers, and which options do nothing."""
-        rules = self.rules.name if isinstance(self.rules, RuleFile) else str(self.rules)
+        """What a data set says of itself: see `described`."""
+        return self.described()
+
+    def described(self, *more: str) -> dict[str, Any]:
+        """Return what a data set says of itself.
+
+        Its note: what is done with device buffers, which options do nothing, where another component of the library
+        answers, and `more`.
+        """
+        rules, version = str(self.rules), version_of(self.rules)
+        if isinstance(self.rules, RuleFile):
+            rules, version = self.rules.name, self.rules.version
         about = {"machine": self.machine.name, "collective": self.collective, "buffers": self.buffers, "rules": rules}
-        note = device_cost(self.collective, **self.device).validity
+        place = self.network if isinstance(self.network, TwoLevel) else self.machine
+        han = han_note(self.collective, version, self.commutative, place.ranks_per_node)
+        note = "; ".join(filter(None, [device_cost(self.collective, **self.device).validity, han, *more]))
         return {**about, **({"note": note} if note else {})}
+
+    def without_formula(self, names: Iterable[str]) -> str:
+        """Return what to know where what runs, by its names, has no seconds; "" for none."""
+        names = sorted({*names} - {"unsupported"})
+        if not names:
+            return ""
+        return (
+            f"NaN where {', '.join(names)} runs, which has no closed form on {type(self.network).__name__}: "
+            "oa.schedule(collective, algorithm, P, count).time(network, ...) gives the seconds of one call"
+        )
 
 
 class Prices:
@@ -154,10 +184,7 @@ class Prices:
 
     def _seconds(self, plan: Plan, P: np.ndarray, n: np.ndarray) -> np.ndarray:
         setting = self.setting
-        # One formula for all segment sizes: SymPy takes its time for each.
-        symbol: Any = "symbol"
-        kind = plan._replace(segment_bytes=symbol) if plan.segment_bytes else plan
-        cost = setting.cost(kind)
+        cost = setting.formula(plan)
         if cost is None:
             return np.full(np.broadcast_shapes(P.shape, n.shape), np.nan)
         numbers = {**setting.machine.parameters, "n_s": plan.segment_bytes}
@@ -219,7 +246,13 @@ def axis(name: str, value: Any) -> np.ndarray:
         array = np.empty(0)
     if array.dtype.kind == "O" and all(map(is_number, array.flat)):  # fractions, and SymPy's numbers
         array = np.atleast_1d(whole(name, array))
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or np.ma.is_masked(value):
+    if (
+        array.ndim != 1
+        or array.size == 0
+        or array.dtype.kind not in "iuf"
+        or np.ma.is_masked(value)
+        or holds_truth(numbers)
+    ):
         also = ", sizes such as '1 MiB' among them" if name == "n" else ""
         raise QuantityError(
             f"{name} must be a number or a one-dimensional array of numbers{also}, but {shown(value)} was given."

@@ -8,17 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orrery_analytic.collectives.registry import COMPOSED, find, list_algorithms, resolve
-from orrery_analytic.decisions import RuleFile, list_collectives, runs
+from orrery_analytic.decisions import RuleFile, list_collectives
 from orrery_analytic.decisions.names import algorithms_of
-from orrery_analytic.decisions.notes import HAN
 from orrery_analytic.decisions.rule_files import CommRule, MessageRule
 from orrery_analytic.decisions.rule_files.build import check_library
-from orrery_analytic.decisions.rule_files.records import NO_RULE
+from orrery_analytic.decisions.rule_files.records import LARGEST, NO_RULE, QUANTITIES
 from orrery_analytic.decisions.whole import LARGEST_SIZE, whole
-from orrery_analytic.errors import QuantityError, choose, unknown_name
+from orrery_analytic.errors import QuantityError, UnknownNameError, choose
 from orrery_analytic.selection.best import Search
 from orrery_analytic.selection.candidates import FANS, SEGMENTS, Told, each
 from orrery_analytic.selection.candidates import candidates as offered
@@ -26,6 +24,7 @@ from orrery_analytic.selection.cover import cover
 from orrery_analytic.selection.layout import Layout
 from orrery_analytic.selection.plans import Plan
 from orrery_analytic.selection.setting import Prices, axis
+from orrery_analytic.selection.tune_notes import file_notes, notes
 from orrery_analytic.selection.tuning import Points, Tuning
 from orrery_analytic.units import shown
 
@@ -74,9 +73,10 @@ def tune(
         says, with `rules`). Below the first the fixed decision stays. Neighbours that can share rules do. At most 256:
         32 of them take a fraction of a second for a collective, 256 a quarter of a minute and a gigabyte.
     n : 1-D array, optional
-        Bytes (or "1 MiB") for which rules are sought, as in `predict`. Unless given, from 1 B to 1 GiB of what a rule
-        file compares (P n for collectives of blocks), sixteen sizes to an octave, and those where algorithms hand over
-        to others.
+        Bytes (or "1 MiB") for which rules are sought, as in `predict`. Rules then hold from the least to the largest of
+        them, and the fixed decision at all other sizes. Unless given, from 1 B to 1 GiB of what a rule file compares
+        (P n for collectives of blocks), sixteen sizes to an octave, and those where algorithms hand over to others;
+        the last rule holds for all that is larger.
     bound : float
         The most regret that is let be, at least 1.
     candidates : mapping of str to sequence of str, optional
@@ -126,9 +126,15 @@ def tune(
             f"P and n have {ranks.size} and {0 if sizes is None else sizes.size} values. "
             f"Allowed: at most {_MOST_RANKS} and {_MOST_SIZES}."
         )
+    if sizes is not None and any(QUANTITIES[name] == "P n" for name in names):
+        whole("n", sizes, 1, LARGEST // int(ranks[-1]) - 1)  # a file says the bytes of all ranks, in a C long
     limit = _bound(bound)
-    if "rules" in options:
-        raise unknown_name("option of tune", "rules", ("library", *_OPTIONS))
+    if mistaken := options.keys() & {"rules", "version"}:
+        name = min(mistaken)
+        raise UnknownNameError(
+            f"unknown option of tune {name!r}. Did you mean 'library'? That is the version of Open MPI which reads the "
+            f"rules that are found: library={shown(options[name])}. Allowed: {', '.join(('library', *_OPTIONS))}."
+        )
     if progress is not None and not callable(progress):
         raise QuantityError(f"progress must be a function, but {shown(progress)} was given.")
     segments = tuple(each("segment_bytes", segment_bytes, 0))
@@ -160,10 +166,10 @@ def tune(
             lost[name] = needed
         rules = replace(rules, rules=tuple(sorted([*rules.rules, *([(name, found)] if found else [])])))
         tick(1, 1)
+    rules = replace(rules, comments=file_notes(rules, sizes))
     points = {name: _measured(searches[name], rules, layouts[name]) for name in names}
-    return Tuning(
-        rules, setting.machine.name, limit, tuple(ranks.tolist()), points, _notes(searches, rules, ranks, lost)
-    )
+    told = notes(searches, rules, ranks, lost, points)
+    return Tuning(rules, setting.machine.name, limit, tuple(ranks.tolist()), points, told)
 
 
 def _collectives(given: str | Sequence[str]) -> list[str]:
@@ -221,6 +227,7 @@ def _sought(
         regret, cost = regret.max(axis=2, keepdims=True), cost.sum(axis=2, keepdims=True)
     needed = np.maximum(bound, regret.min(axis=0))
     allowed = regret <= needed * _ALIKE
+    allowed[1:, layout.outside] = False
     if allowed[0].all():
         return (), float(needed.max())
     groups = cover(allowed, cost, tick)
@@ -260,37 +267,3 @@ def _measured(search: Search, rules: RuleFile, layout: Layout) -> Points:
     return Points(
         P, n, held_out, default, taken, np.fmin.reduce([*Told(with_rules, search.told).seconds, default, taken])
     )
-
-
-def _notes(
-    searches: Mapping[str, Search], rules: RuleFile, ranks: NDArray[np.int64], lost: Mapping[str, float]
-) -> tuple[str, ...]:
-    """Return what the rules cannot do, and where they hold."""
-    below = f", the fixed decision below {ranks[0]}" if ranks[0] > 2 else ""
-    notes = [
-        "Times are those of the model, not measured.",
-        f"Rules were sought at these P alone. Each holds up to the next one, the last for all larger{below}.",
-    ]
-    for name, regret in lost.items():
-        notes.append(
-            f"{name}: the library does not look at its bytes, and no one rule is within the bound at every size; "
-            f"the one with the least worst regret, {regret:.3g}, is taken."
-        )
-    reordering = []
-    for name, comms in rules.rules:
-        named = {rules.algorithms(name)[rule.number] for comm in comms for rule in comm.messages if rule.number}
-        safe = {plan.algorithm for plan in offered(name, commutative=False)}
-        others = {algorithm for algorithm in named if runs(name, algorithm, 4, 2**20, commutative=False) not in safe}
-        if searches[name].setting.commutative and others:
-            reordering.append(f"{', '.join(sorted(others))} ({name})")
-    if reordering:
-        notes.append(
-            f"The library takes {', '.join(reordering)} for operations that do not commute as well, which it does not "
-            "of its own accord. Tune with commutative=False if a program has any."
-        )
-    if rules.version.major >= 5 and (before := [name for name, _ in rules.rules if name in HAN]):
-        notes.append(
-            f"On several nodes with several ranks each, coll/han of Open MPI {rules.version.release} answers "
-            f"{', '.join(before)} before a rule does, unless told not to: --mca coll_han_priority 0."
-        )
-    return tuple(notes)

@@ -100,9 +100,10 @@ class Tuning:
         return pd.DataFrame(rows, columns=columns)
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each collective, over all P, measured on the sizes that the search did not use.
+        """Return a row for each collective, over all P, measured on the sizes that the search did not use, if any.
 
-        `rules` and `sizes` count rules for bytes and communicator sizes of the file; the others are as in `table`.
+        Where `n` of `tune` leaves no others between its sizes, those of the search are taken. `rules` and `sizes` count
+        rules for bytes and communicator sizes of the file; the others are as in `table`.
         """
         import pandas as pd
 
@@ -114,20 +115,20 @@ class Tuning:
         for collective, points in self.points.items():
             comms = self.rules.collectives.get(collective, ())
             number = sum(len(comm.messages) for comm in comms)
-            rows.append(_Row(collective, number, len(comms), *_measures(points, points.held_out)))
+            rows.append(_Row(collective, number, len(comms), *_measures(points, _where(points))))
         return rows
 
     def _number(self, collective: str, P: int) -> int:
         taken = [rule for _, rule in self.rules.taken(collective, P)]
         return 0 if taken == [None] else len(taken)
 
-    def write(self, path: str | PathLike[str] | None = None, form: str | None = None) -> str:
+    def write(self, path: str | PathLike[str] | None = None, form: str | None = None, overwrite: bool = False) -> str:
         """Return the text of the rule file, and write it to a file if one is named: see `RuleFile.write`."""
-        return self.rules.write(path, form)
+        return self.rules.write(path, form, overwrite)
 
     def report(self) -> str:
-        """Return in words how many rules there are, and what they gain at sizes that the search did not use."""
-        lines = [f"{self._title} On sizes that the search did not use:"]
+        """Return in words how many rules there are, and what they gain at sizes that the search did not use, if any."""
+        lines = [f"{self._title} {self._places}:"]
         for row in self._rows:
             default = _regret(row.mean_default, row.worst_default)
             if not row.rules:
@@ -135,10 +136,10 @@ class Tuning:
                 continue
             told = f"{_count(row.rules, 'rule')} for {_count(row.sizes, 'range')} of communicator sizes"
             after = _regret(row.mean_rules, row.worst_rules)
-            lines.append(
-                f"  {row.collective}: {told}; regret {default} without, {after} with them; "
-                f"{_number(row.gain)} times as fast in the mean, {_number(row.most)} times at best"
-            )
+            gain = f"{_number(row.gain)} times as fast in the mean, {_number(row.most)} times at best"
+            if np.isnan(row.gain):
+                gain = "how many times as fast is not known"
+            lines.append(f"  {row.collective}: {told}; regret {default} without, {after} with them; {gain}")
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
     @property
@@ -146,6 +147,15 @@ class Tuning:
         few = len(self.P) <= _LISTED
         ranks = ", ".join(map(str, self.P)) if few else f"{self.P[0]} to {self.P[-1]} ({len(self.P)} sizes)"
         return f"Rules for {self.machine}, P = {ranks}: regret of at most {self.bound:g} at the sizes of the search."
+
+    @property
+    def _places(self) -> str:
+        """Where `summary` measures."""
+        same = [name for name, points in self.points.items() if not points.held_out.any()]
+        if len(same) == len(self.points):
+            return "On the sizes of the search, as none lies between them"
+        own = f" (for {', '.join(same)} on its own)" if same else ""
+        return f"On sizes that the search did not use{own}"
 
     def __repr__(self) -> str:
         return f"<Tuning: {self._title}>"
@@ -162,12 +172,17 @@ class Tuning:
             numbers = (row.worst_default, row.worst_rules, row.mean_default, row.mean_rules, row.gain, row.most)
             cells = "".join(f"<td {right}>{text}</td>" for text in (row.rules, row.sizes, *map(_number, numbers)))
             body += f"<tr><th {left}>{html.escape(row.collective)}</th>{cells}</tr>"
-        caption = f"{html.escape(self._title)} Measured on sizes that the search did not use."
+        caption = f"{html.escape(self._title)} Measured {html.escape(self._places.replace('On', 'on', 1))}."
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
             f"<table><caption {left}>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f"<ul>{notes}</ul>"
         )
+
+
+def _where(points: Points) -> NDArray[np.bool_]:
+    """Return at which points rules are measured: those that the search did not use, if there are any."""
+    return points.held_out if points.held_out.any() else ~points.held_out
 
 
 def _measures(points: Points, here: NDArray[np.bool_]) -> tuple[int, float, float, float, float, float, float]:
@@ -192,11 +207,13 @@ def _mean(ratio: NDArray[np.float64]) -> float:
 
 
 def _number(ratio: float) -> str:
+    if np.isnan(ratio):
+        return "not known"
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
 
 
 def _regret(mean: float, worst: float) -> str:
-    return f"{_number(mean)} (worst {_number(worst)})"
+    return "not known" if np.isnan(mean) else f"{_number(mean)} (worst {_number(worst)})"
 
 
 def _count(number: int, what: str) -> str:

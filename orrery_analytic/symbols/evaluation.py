@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from orrery_analytic.errors import QuantityError, UnknownNameError
 from orrery_analytic.symbols.names import SYMBOLS, describe
-from orrery_analytic.units import in_si, shown
+from orrery_analytic.units import holds_truth, in_si, shown
 
 __all__ = ["as_floats", "compiled", "evaluate", "in_blocks", "is_number", "shape_of", "unit_of"]
 
@@ -123,7 +123,8 @@ def as_floats(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(numbers)
         kind = array.dtype.kind
-        if np.ma.is_masked(value) or kind not in "iufO" or (kind == "O" and not all(map(is_number, array.flat))):
+        numbers_all = kind in "iuf" or (kind == "O" and all(map(is_number, array.flat)))
+        if not numbers_all or np.ma.is_masked(value) or holds_truth(numbers):
             raise TypeError
         floats = array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):

@@ -16,6 +16,7 @@ import traitlets
 
 from orrery_analytic.decisions import list_collectives
 from orrery_analytic.errors import FileMissingError, QuantityError, choose
+from orrery_analytic.exports.files import folder_of, write_all
 from orrery_analytic.gpu import BUFFERS, TRANSPORTS
 from orrery_analytic.machines import Machine
 from orrery_analytic.units import shown
@@ -166,7 +167,7 @@ def live_page(
 def _write(path: str | Path, given: Live, state: dict[str, Any], pages: Mapping[str, str] | None = None) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix != ".html":
         raise QuantityError(f"a page is a file whose name ends in .html, but {shown(path)} was given.")
-    file = Path(path)
+    file = folder_of(Path(path).parent) / Path(path).name
     if not file.parent.is_dir():
         raise FileMissingError(f"there is no folder {shown(str(file.parent))} to write {file.name} into.")
     # No text of a name may end the script that holds it.
@@ -174,7 +175,5 @@ def _write(path: str | Path, given: Live, state: dict[str, Any], pages: Mapping[
     told = json.dumps({"data": data, "parts": given.all_parts(), "state": state}).replace("<", "\\u003c")
     on = " and ".join(filter(None, (state["machine"], state["beside"])))
     title = html.escape(f"{state['collective']} on {on}")
-    file.write_text(
-        _PAGE.format(title=title, style=_file("view.css"), given=told, script=_script()), encoding="utf-8", newline="\n"
-    )
+    write_all({file: _PAGE.format(title=title, style=_file("view.css"), given=told, script=_script())})
     return file

@@ -22,6 +22,7 @@ class Contents:
     rules: Collectives
     name: str = "<rules>"
     problems: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
 
     @property
     def collectives(self) -> Mapping[str, tuple[CommRule, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.rule_files.build import check_library
 from orrery_analytic.decisions.rule_files.classic import HEADER, SECOND_FORM, has_header, read_classic
+from orrery_analytic.decisions.rule_files.heading import own_heading
 from orrery_analytic.decisions.rule_files.json_form import RELEASE, read_json
 from orrery_analytic.decisions.rule_files.problems import Problems
 from orrery_analytic.decisions.rule_files.records import DECIDED, Collectives
@@ -24,9 +25,10 @@ def read_rules(source: Source, library: str | None = None) -> RuleFile:
     source
         A path, text with at least one line break, bytes, or an open file; at most 16 MiB.
     library
-        The version of Open MPI that is to read it, "4.1.6", "5.0": algorithms and forms differ. Without it, the first
-        that takes the form: 4.1 (5.0 if an algorithm came with that) for the classic form, 5.0.7 for
-        "rule-file-version-2", 6.0 for JSON.
+        The version of Open MPI that is to read it, "4.1.6", "5.0": algorithms and forms differ. Without it, that of the
+        first line of a file written here, or the first that takes the form: 4.1 (5.0 if an algorithm came with that)
+        for the classic form, 5.0.7 for "rule-file-version-2", 6.0 for JSON. In 5.0 coll/han may answer before any rule;
+        `select(..., rules=..., ranks_per_node=...)` says where.
 
     Returns
     -------
@@ -61,7 +63,10 @@ def read_rules(source: Source, library: str | None = None) -> RuleFile:
             f"{name} is no JSON. Open MPI {RELEASE} still reads the classic form, but matches it in another way, which "
             "is not held here. Allowed: library='4.1' or '5.0', or JSON."
         )
-    header = has_header(data)
+    header, own = has_header(data), own_heading(data)
+    since, comments = own or ("4.1", ())
+    if version is None and not header and since == "5.0":  # in one for 4.1, algorithms of 5.0 are still told as such
+        library, version = since, Version(5, 0)
     release = "5.0" if version is None else version.release
     if version is None:
         version = SECOND_FORM if header else Version(4, 1)
@@ -76,7 +81,7 @@ def read_rules(source: Source, library: str | None = None) -> RuleFile:
         raise FormatError(f"{error}{hint}") from None
     if looks_json:
         problems.note(1, f"JSON is read from {RELEASE} on: these are the rules that its numbers happen to make")
-    return RuleFile(form, library or _oldest(form, rules, problems), rules, name, problems.listed())
+    return RuleFile(form, library or _oldest(form, rules, problems), rules, name, problems.listed(), comments)
 
 
 def _oldest(form: str, rules: Collectives, problems: Problems) -> str:

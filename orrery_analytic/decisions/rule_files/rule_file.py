@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.rule_files.build import build
 from orrery_analytic.decisions.rule_files.contents import Contents
+from orrery_analytic.decisions.rule_files.existing import check_replaceable
 from orrery_analytic.decisions.rule_files.json_form import RELEASE
 from orrery_analytic.decisions.rule_files.records import (
     COLLECTIVES,
@@ -27,7 +28,7 @@ from orrery_analytic.decisions.rule_files.records import (
 from orrery_analytic.decisions.rule_files.source import save
 from orrery_analytic.decisions.rule_files.steps import Steps, comm_steps, message_steps
 from orrery_analytic.decisions.rule_files.write import written
-from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one
+from orrery_analytic.decisions.whole import LARGEST_COUNT, LARGEST_SIZE, one, truth
 from orrery_analytic.errors import QuantityError, choose
 from orrery_analytic.units import shown
 
@@ -58,6 +59,8 @@ class RuleFile(Contents):
         Of the file.
     problems
         What the library accepts but people may not have meant, each with its line.
+    comments
+        What else to know: lines of comment at the head of a file in the forms of text.
     """
 
     @classmethod
@@ -105,16 +108,18 @@ class RuleFile(Contents):
         """Name of the fixed decision that answers where no rule does; 6.0's own is not held here."""
         return "openmpi-4.1"
 
-    def write(self, path: str | PathLike[str] | None = None, form: str | None = None) -> str:
+    def write(self, path: str | PathLike[str] | None = None, form: str | None = None, overwrite: bool = False) -> str:
         """Return the rules as the text of a rule file, and write it to a file if one is named.
 
         Parameters
         ----------
         path
-            Of the file, if any.
+            Of the file, if any. A rule file that is there is replaced, any other file is not.
         form
             "classic" (every release), "version-2" (from 5.0.7 on) or "json" (from 6.0 on); without it, their own form.
             Reading the text gives the same choices.
+        overwrite
+            Whether any file that is there is replaced.
 
         Raises
         ------
@@ -124,9 +129,11 @@ class RuleFile(Contents):
             For rules that the form cannot say: `max_requests` in the classic form, rules for a distribution of ranks
             over nodes in both forms of text, algorithms that the releases of a form do not have.
         FileMissingError, QuantityError
-            If there is no such folder, or no file can be written there.
+            If there is no such folder, or no file can be written there; if another file is there.
         """
-        return save(written(self, self.form if form is None else form), path)
+        replaces = truth("overwrite", overwrite)
+        text = written(self, self.form if form is None else form)
+        return save(text, path, None if replaces else check_replaceable)
 
     def match(
         self,

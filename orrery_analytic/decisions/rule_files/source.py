@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -63,8 +64,10 @@ def _checked(name: str, data: bytes) -> tuple[str, bytes]:
     return name, data
 
 
-def save(text: str, path: str | PathLike[str] | None) -> str:
-    """Return the text after it was written to a file, if one is named.
+def save(
+    text: str, path: str | PathLike[str] | None, check: Callable[[str | PathLike[str]], None] | None = None
+) -> str:
+    """Return the text after it was written to a file, if one is named; `check` refuses some paths.
 
     Raises
     ------
@@ -77,6 +80,8 @@ def save(text: str, path: str | PathLike[str] | None) -> str:
         return text
     if not isinstance(path, str | PathLike) or isinstance(fspath(path), bytes):
         raise QuantityError(f"path = {shown(path)}: allowed is the path of the file to write.")
+    if check is not None:
+        check(path)
     try:
         Path(path).write_text(text, encoding="utf-8", newline="\n")
     except FileNotFoundError as error:

@@ -8,6 +8,7 @@ from typing import Any
 from orrery_analytic.decisions.names import algorithms_of
 from orrery_analytic.decisions.rule_files.classic import HEADER
 from orrery_analytic.decisions.rule_files.contents import Contents
+from orrery_analytic.decisions.rule_files.heading import heading
 from orrery_analytic.decisions.rule_files.records import (
     COLLECTIVES,
     DECIDED,
@@ -43,7 +44,7 @@ def _text(rules: Contents, second: bool) -> str:
     release = "5.0" if rules.form == "json" or second else rules.version.release
     head = [f"{HEADER}2"] if second else []
     since = "5.0.7" if second else release
-    lines = [*head, f"# Rules for Open MPI, from {since} on: coll_tuned_dynamic_rules_filename"]
+    lines = [*head, *heading(since, rules.comments)]
     lines.append(f"{len(rules.rules)}  # collectives")
     for collective, comms in rules.rules:
         plain = _unbounded(rules, collective, comms) if rules.form == "json" else comms

@@ -53,6 +53,7 @@ def test_the_report_says_it_all(two: oa.Fit) -> None:
     assert "<script" not in replace(two, source="<script>")._repr_html_()
 
 
+@pytest.mark.filterwarnings("ignore:one line glued", "ignore:not measured")
 def test_a_machine_file_is_written_and_read(two: oa.Fit, tmp_path: Path) -> None:
     path = tmp_path / "new.toml"
     machine = two.to_machine("new", base="example", path=path, description='a "new" one \\ here')
@@ -81,13 +82,18 @@ def test_the_seven_probes_make_a_machine_without_a_base(tmp_path: Path) -> None:
         oa.fit({"n": SIZES, "seconds": noisy(1e-7 + SIZES / 8e9)}, "reduction"),
     ]
     given = {"library": "Open MPI 4.1.6", "ranks_per_node": 4, "network_cards_per_node": 2}
-    with pytest.raises(
-        QuantityError, match=r"no value for call_overhead \(latency test of device buffers\), gdr_latency"
+    with (
+        pytest.warns(UserWarning, match="t_launch"),
+        pytest.raises(
+            QuantityError, match=r"no value for call_overhead \(latency test of device buffers\), gdr_latency"
+        ),
     ):
         oa.calibrate("mine", probes, **given)
-    machine = oa.calibrate(
-        "mine", probes, path=tmp_path / "mine.toml", call_overhead="1 us", gdr_latency="1 us", **given
-    )
+    with pytest.warns(UserWarning, match=r"launch_latency, sync_latency \(t_launch and t_sync cannot be told apart"):
+        machine = oa.calibrate(
+            "mine", probes, path=tmp_path / "mine.toml", call_overhead="1 us", gdr_latency="1 us", **given
+        )
+    assert "another machine" not in (tmp_path / "mine.toml").read_text()
     assert machine.bands["d2h"] == 2
     assert machine.parameters["s_d2h_1"] == 65536
     assert machine.parameters["alpha_h2d_1"] == pytest.approx(8e-6, rel=0.1)
@@ -98,6 +104,7 @@ def test_the_seven_probes_make_a_machine_without_a_base(tmp_path: Path) -> None:
     assert later.parameters["alpha"] == pytest.approx(1e-6, rel=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:one line glued", "ignore:not measured")
 def test_what_no_machine_is_made_of(two: oa.Fit, tmp_path: Path) -> None:
     with pytest.raises(QuantityError, match=r"ends in .toml"):
         two.to_machine("x", base="example", path=tmp_path / "x.txt")
@@ -112,6 +119,7 @@ def test_what_no_machine_is_made_of(two: oa.Fit, tmp_path: Path) -> None:
         assert flat.to_machine("x", base="example").provenance["bandwidth"].origin == "assumed"
 
 
+@pytest.mark.filterwarnings("ignore:one line glued", "ignore:not measured")
 def test_a_file_that_cannot_be_written_is_told(two: oa.Fit, tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     (tmp_path / "pyproject.toml").write_text("[build-system]\n")
@@ -127,7 +135,104 @@ def test_a_file_that_cannot_be_written_is_told(two: oa.Fit, tmp_path: Path) -> N
     with pytest.raises(OrreryError, match="Did you mean 'example'"):
         two.to_machine("x", base="exampel")
     for name in ("first", "second"):  # a machine file is replaced
-        assert two.to_machine(name, base="example", path=tmp_path / "x.toml").name == name
+        assert two.to_machine(name, base="example", path=tmp_path / "x.toml", overwrite=True).name == name
+    with pytest.raises(QuantityError, match=r"x\.toml': there already.*overwrite=True\.$"):
+        two.to_machine("third", base="example", path=tmp_path / "x.toml", overwrite=False)
+    assert oa.load_machine(tmp_path / "x.toml").name == "second"
+
+
+def test_a_glued_line_says_how_far_off_it_is(two: oa.Fit, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="glued|not measured") as told:
+        machine = two.to_machine("x", base="example", path=tmp_path / "x.toml")
+    said = str(told[0].message)
+    assert "alpha_1 (up to 16 KiB) and beta_2 (above 16 KiB), is up to 59 % below them at 32 KiB" in said
+    assert "fit.piece(32768) above 16 KiB" in said
+    n = np.array([2.0**14, 2.0**15])  # the sizes of the largest errors, without and with the rendezvous
+    lines = [oa.p2p_cost(protocol=protocol).at(machine) for protocol in (None, "auto")]
+    pieces = [two.piece(size).parameters for size in n]
+    fitted = np.array([p["alpha"] + size * p["beta"] for p, size in zip(pieces, n, strict=True)])
+    plain, auto = (line(n=n) / fitted - 1 for line in lines)
+    assert plain[1] == pytest.approx(-0.59, abs=0.005)
+    assert auto[1] == pytest.approx(0, abs=1e-4)
+    assert f"up to {-100 * auto[0]:.2g} % below them at 16 KiB" in said
+    for key in ("latency", "bandwidth"):
+        assert "59 % below them at 32 KiB" in machine.provenance[key].reference
+    assert machine.provenance["rendezvous_latency"].origin == "derived"
+
+
+def test_numbers_of_the_base_are_named(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="not measured") as told:
+        line(2e-6, 24e9).to_machine("x", base="example", path=tmp_path / "x.toml")
+    [said] = [str(each.message) for each in told]
+    keys = "wire_latency, overhead, message_gap, gap_per_byte"
+    assert said == f"not measured, and as the base has them: {keys}, which LogGP() takes."
+    comment = (tmp_path / "x.toml").read_text().partition("name =")[0]
+    assert " ".join(comment.replace("#", "").split()).startswith("Not measured, and as another machine has them: ")
+    assert "kernel_rate" in comment
+    assert " latency" not in comment
+    with pytest.warns(UserWarning, match=r"has them: latency, bandwidth, which Hockney\(\) takes"):
+        line(2e-6, 24e9, link="inside").to_machine("x", base="example")
+
+
+def test_what_is_shared_out_is_not_measured() -> None:
+    times = oa.collective_cost("allreduce", "ring")(P=4, n=SIZES, alpha=2e-6, beta=1e-11, gamma=1e-11)
+    table = {"n": SIZES, "seconds": noisy(times), "ranks": 4, "collective": "allreduce"}
+    made = oa.fit(table, "collective", algorithm="ring", link="inside")
+    assert set(made.undetermined) == {"beta_intra", "gamma"}
+    with pytest.warns(UserWarning, match="undetermined|not measured") as told:
+        machine = made.to_machine("x", base="example")
+    said = str(told[0].message)
+    assert "intra_bandwidth, reduction_rate (beta_intra and gamma cannot be told apart)" in said
+    assert said.endswith("fit(..., fixed={'gamma': ...}) holds one.")
+    record = machine.provenance["intra_bandwidth"]
+    assert (record.origin, record.reference.partition(";")[0]) == (
+        "assumed",
+        "undetermined: beta_intra and gamma cannot be told apart",
+    )
+    assert machine.provenance["bandwidth"] == replace(
+        machine.provenance["bandwidth"], value=oa.load_machine("example").provenance["bandwidth"].value
+    )
+    held = oa.fit(table, "collective", algorithm="ring", link="inside", fixed={"gamma": 1e-11})
+    assert not held.undetermined
+    assert held.parameters["beta_intra"] == pytest.approx(1e-11, rel=0.05)
+    with pytest.raises(QuantityError, match="have links"):
+        oa.fit(table, "collective", algorithm="ring", link="inside", network=oa.LogGP())
+    one_node = oa.fit({**table, "nodes": 1}, "collective", algorithm="ring")
+    assert any('link="inside"' in text for text in one_node.warnings)
+
+
+def test_all_that_is_missing_is_named_at_once() -> None:
+    table = {"n": SIZES, "seconds": 1e-5 + SIZES / 1e9}
+    with pytest.raises(QuantityError, match=r"give collective=, algorithm= \(or rules=.*\), ranks=\.$"):
+        oa.fit(table, "collective")
+    counted = [oa.fit(table, "collective", collective="bcast", algorithm="binomial", **{k: 8}) for k in ("P", "ranks")]
+    assert counted[0].parameters == counted[1].parameters
+    chosen = oa.fit(table, "collective", collective="allreduce", rules="openmpi-4.1", P=8)
+    assert (chosen.points["P"] == 8).all()
+    with pytest.raises(QuantityError, match="says 4 ranks"):
+        oa.fit({**table, "ranks": 4}, "collective", collective="bcast", algorithm="binomial", P=8)
+
+
+def test_a_piece_is_a_fit_of_one_line(two: oa.Fit) -> None:
+    cost = oa.collective_cost("bcast", "binomial")
+    for asked in (oa.predict_band, lambda *given: oa.chance(cost, *given)):
+        with pytest.raises(QuantityError, match=r'fit\.piece\(32768\) above 16 KiB.*table\["n"\] > 16384\], "hockney"'):
+            asked(cost, two, 8, 2**20)
+    small, large = two.piece("1 KiB"), two.piece(2**20)
+    assert [len(each.points) for each in (small, large)] == [15, 10]
+    assert two.piece(16384).parameters == small.parameters
+    for i, each in enumerate((small, large), start=1):
+        for name in ("alpha", "beta"):
+            assert each.parameters[name] == two.parameters[f"{name}_{i}"]
+            assert each.intervals[name] == two.intervals[f"{name}_{i}"]
+    band = oa.predict_band(cost, large, 8, 2**20)
+    assert band["low"].item() < 3 * (6e-6 + 2**20 / 20e9) < band["high"].item()
+    with pytest.warns(UserWarning, match="not measured"):  # and of nothing that is glued
+        machine = large.to_machine("x", base="musica")
+    assert machine.parameters["alpha"] == pytest.approx(large.parameters["alpha"], rel=1e-5)
+    assert "piece above 16 KiB of a fit in 2 pieces" in large.report()
+    with pytest.raises(QuantityError, match="no pieces"):
+        large.piece(8)
 
 
 def test_times_of_a_call_go_into_no_machine_file() -> None:

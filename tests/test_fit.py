@@ -391,7 +391,7 @@ def test_what_a_fit_refuses(table: Any, options: dict[str, Any], error: type[Exc
         ({"cost": "P*alpha"}, "must be a Cost"),
         ({"cost": oa.Cost(), "network": oa.Hockney()}, "its own network"),
         ({"cost": oa.Cost({"latency": oa.describe("alpha").symbol * oa.describe("beta").symbol})}, "not linear"),
-        ({}, "nothing says which algorithm"),
+        ({}, "does not say which algorithm"),
     ],
 )
 def test_what_a_fit_of_a_collective_refuses(options: dict[str, Any], message: str) -> None:

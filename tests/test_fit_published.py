@@ -331,7 +331,10 @@ def test_leonardo_from_half_of_the_sizes(half: int) -> None:
     )
     assert made.network == oa.TwoLevel(4, 1)  # four ranks behave like one card
     if half == 0:  # the other half says nothing of beta_intra
-        machine = made.to_machine("leonardo here", base="example")
+        with pytest.warns(UserWarning, match="undetermined|not measured") as told:
+            machine = made.to_machine("leonardo here", base="example")
+        assert "intra_latency (alpha_intra cannot be told from 0)" in str(told[0].message)
+        assert machine.provenance["intra_latency"].origin == "assumed"
         assert (machine.ranks_per_node, machine.network_cards_per_node) == (4, 1)
         assert machine.parameters["s_rndv"] == made.parameters["s_rndv"]
     for name in LEONARDO:

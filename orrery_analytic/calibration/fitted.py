@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from orrery_analytic.calibration import report
+from orrery_analytic.calibration.glue import one_piece
 from orrery_analytic.calibration.machine_file import calibrate
 from orrery_analytic.calibration.result import Result
 from orrery_analytic.machines import Machine
@@ -49,6 +50,10 @@ class Fit(Result):
         Keys of a machine file that the fit has a value for.
     network
         The network of a collective's formula: of several, the one that fits best.
+    shared : tuple of str
+        Parameters that the points know as a sum alone.
+    undetermined : dict of str to str
+        Why the data do not determine a parameter: it is shared, or its interval holds 0.
     minimized
         lmfit's MinimizerResult of the last stage; its times are in microseconds, its times a byte in picoseconds.
     """
@@ -57,11 +62,34 @@ class Fit(Result):
         """Return what was fitted as text: values, errors, intervals, correlations, outliers, warnings."""
         return report.text(self)
 
+    def piece(self, n: Any) -> Fit:
+        """Return the piece of a fit in pieces that holds for messages of n bytes, as a fit of one line.
+
+        Its parameters are alpha and beta (or those of its link), so that `predict_band`, `chance` and `to_machine` take
+        it. It keeps the spread, the ways and the warnings of the whole fit.
+
+        Parameters
+        ----------
+        n : number or text
+            Bytes of a message ("64 KiB"): those of the messages that an algorithm sends, n / P for a ring.
+
+        Raises
+        ------
+        QuantityError
+            If the fit has no pieces.
+        """
+        return one_piece(self, n)
+
     def to_machine(
-        self, name: str, base: Machine | str | None = None, path: str | os.PathLike[str] | None = None, **given: Any
+        self,
+        name: str,
+        base: Machine | str | None = None,
+        path: str | os.PathLike[str] | None = None,
+        overwrite: bool = True,
+        **given: Any,
     ) -> Machine:
         """Return a machine with the values of this fit, and write its file: `calibrate` with one fit."""
-        return calibrate(name, self, base=base, path=path, **given)
+        return calibrate(name, self, base=base, path=path, overwrite=overwrite, **given)
 
     def __repr__(self) -> str:
         return self.report()

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.lines import LINKS
 from orrery_analytic.calibration.points import as_table, by_size, falls, measured, numbers, one_series
 from orrery_analytic.calibration.tangent import fit_cost, loss, with_rendezvous
 from orrery_analytic.calls import collective_cost, kernel_cost
 from orrery_analytic.cost import Cost
 from orrery_analytic.decisions.whole import one
-from orrery_analytic.errors import QuantityError, unknown_name
+from orrery_analytic.errors import QuantityError, choose, unknown_name
 from orrery_analytic.gpu import flag
-from orrery_analytic.networks import TwoLevel
+from orrery_analytic.networks import Hockney, TwoLevel
 from orrery_analytic.selection import plan_cost, plans
 from orrery_analytic.symbols import describe, n
 from orrery_analytic.units import shown, to_si
@@ -51,9 +52,15 @@ def _fixed(fixed: Any, machine: Any) -> dict[str, float]:
     return {name: float(to_si(source[name], describe(name).unit, f"machine[{name!r}]")) for name in names}
 
 
-def _points(table: pd.DataFrame, ranks: Any, apart: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+def _points(table: pd.DataFrame, ranks: Any, P: Any, apart: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
     rows = one_series(measured(table), ("file", "table", "ranks", "nodes", "library", *apart)).copy()
     rows["P"] = numbers(rows, "ranks") if ranks is None else float(one("ranks", ranks, 1))
+    if P is not None:
+        count = float(one("P", P, 1))
+        if (rows["P"].notna() & (rows["P"] != count)).any():
+            other = rows.loc[rows["P"] != count, "P"].iloc[0]
+            raise QuantityError(f"P = {shown(P)}, but the table or ranks= says {other:g} ranks: give one of them.")
+        rows["P"] = count
     keys = [name for name in ("P", "n", *apart) if name in rows.columns and rows[name].notna().all()]
     points, notes = by_size(rows, keys=keys)
     if "algorithm" in keys:
@@ -92,6 +99,7 @@ def collective(
     ranks: int | None = None,
     rendezvous: bool = False,
     itemsize: int = 4,
+    link: str | None = None,
     **options: Any,
 ) -> Fit:
     """Return the parameters of the formula of a collective, from its times.
@@ -120,8 +128,11 @@ def collective(
         Messages take alpha_rndv longer above a size s_rndv that is found: `with_rendezvous` of the formula.
     itemsize : int
         Bytes of an element, for `rules`.
+    link : str, optional
+        Where all messages went, in place of `network`: "between" nodes, "inside" a node (the formula has alpha_intra,
+        beta_intra then), "peer" as in `hockney`.
     **options
-        As in `collective_cost`: buffers, segment_bytes, fan ...
+        As in `collective_cost`: buffers, segment_bytes, fan ... P counts as `ranks` where the table has none.
 
     Raises
     ------
@@ -130,6 +141,11 @@ def collective(
     """
     if cost is not None and network is not None:
         raise QuantityError("cost= is made for its own network: give network= to collective_cost.")
+    if link is not None:
+        first, slope, *_ = LINKS[choose("link", link, LINKS)]
+        if cost is not None or network is not None:
+            raise QuantityError(f"link={link!r} is for a formula without cost= and network=, which have links.")
+        network = Hockney(describe(first).symbol, describe(slope).symbol)
     if isinstance(network, list | tuple):
         if not network:
             raise QuantityError("network=[] names no network. Allowed: a network, or a list of at least one.")
@@ -159,19 +175,20 @@ def _collective(
     **options: Any,
 ) -> Fit:
     table = as_table(table)
-    points, notes = _points(table, ranks, ("algorithm",) if isinstance(algorithm, Mapping) else ())
+    P = options.get("P")
+    _all_given(table, collective, algorithm, cost, rules, P if ranks is None else ranks)
+    points, notes = _points(table, ranks, P, ("algorithm",) if isinstance(algorithm, Mapping) else ())
     held = _fixed(fixed, machine)
     if network is not None:
         options["network"] = network
+    elif "nodes" in points.columns and (points["nodes"] == 1).all():
+        notes.append('all ranks were in one node: link="inside" makes that of the latency and the bandwidth.')
     every = np.arange(len(points))
     if cost is not None:
         if not isinstance(cost, Cost):
             raise QuantityError(f"cost must be a Cost, such as collective_cost(...) returns, not {shown(cost)}.")
         return fit_cost("collective", [(with_rendezvous(cost) if rendezvous else cost, every)], points, held, notes)
-    if collective is None:
-        if "collective" not in points.columns or points["collective"].isna().any():
-            raise QuantityError("the table does not say which collective it measured: give collective=.")
-        collective = str(points["collective"].iloc[0])
+    collective = str(points["collective"].iloc[0]) if collective is None else collective
     costs: list[tuple[Cost, np.ndarray[Any, Any]]]
     if isinstance(algorithm, Mapping):
         if "algorithm" not in points.columns:
@@ -187,16 +204,31 @@ def _collective(
         ]
     elif algorithm is not None:
         costs = [(collective_cost(collective, algorithm, **options), every)]
-    elif rules is not None:
+    else:
+        options.pop("P", None)
         costs, points, more = _chosen(collective, points, rules, itemsize, options)
         notes += more
-    else:
-        raise QuantityError('nothing says which algorithm ran: give algorithm=, or rules="openmpi-4.1", or cost=.')
     for _, part in points.groupby("P"):
         notes += falls(part.sort_values("n")) if not isinstance(algorithm, Mapping) else []
     if flag("rendezvous", rendezvous):
         costs = [(with_rendezvous(cost), at) for cost, at in costs]
     return replace(fit_cost("collective", costs, points, held, notes), network=network)
+
+
+def _all_given(table: pd.DataFrame, collective: Any, algorithm: Any, cost: Any, rules: Any, ranks: Any) -> None:
+    """Refuse a table that lacks what the formula needs, and name all of that at once."""
+    if cost is not None:  # whether it asks for P is seen later
+        return
+    missing = []
+    if collective is None and ("collective" not in table.columns or table["collective"].isna().any()):
+        missing.append(("which collective it measured", "collective="))
+    if algorithm is None and rules is None:
+        missing.append(("which algorithm ran", 'algorithm= (or rules="openmpi-4.1", or cost=)'))
+    if ranks is None and not (numbers(table, "ranks") >= 1).any():
+        missing.append(("how many ranks took part", "ranks="))
+    if missing:
+        what, how = (", ".join(each) for each in zip(*missing, strict=True))
+        raise QuantityError(f"the table does not say {what}: give {how}.")
 
 
 def _chosen(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.glue import handshake
 from orrery_analytic.calibration.linear import (
     FAR,
     NEAR,
@@ -128,8 +129,8 @@ def _lines(model: str, table: pd.DataFrame, link: str, most: int, wire: Any) -> 
     if called in (None, "p2p"):
         slopes = [name for name in fit.parameters if name.startswith(slope)]
         gives = {latency_key: Given(names[0]), bandwidth_key: Given(slopes[-1])}
-        if len(names) == 2 and link == "between":
-            gives["eager_limit"] = Given("s_1")
+        if link == "between":
+            gives |= handshake(fit)
     return replace(
         fit, warnings=(*fit.warnings, *_of_a_call(called, first, slope), *_above_wire(fit, rows, wire)), gives=gives
     )
@@ -202,7 +203,8 @@ def hockney_pieces(table: pd.DataFrame, link: str = "between", most: int = 4, wi
     r"""Return latency and time a byte in pieces, :math:`T = \alpha_i + n \beta_i` for :math:`s_{i-1} < n \le s_i`.
 
     Where the pieces end is found, and how many there are: at most `most`. Otherwise as `hockney`. A machine file takes
-    the latency of the first piece and the bandwidth of the last.
+    the latency of the first piece and the bandwidth of the last, with an eager limit and a rendezvous where these bring
+    that line nearer to the pieces, and says how far off it is. `Fit.piece` is one piece alone.
     """
     return _lines("hockney_pieces", table, link, one("most", most, 1, 8), wire)
 

@@ -159,4 +159,5 @@ def _bounded(fit: Fit) -> Fit:
         ways=(Way(1.0, np.array([parameters[name] for name in names]), covariance),),
         warnings=(*fit.warnings, note),
         gives={key: replace(given, derived=given.parameter in ("L", "o")) for key, given in _GIVES.items()},
+        shared=("L", "o"),
     )

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from orrery_analytic.calibration.glue import advice, glued, pieces
 from orrery_analytic.calibration.report import value_text
 from orrery_analytic.calibration.result import Given, Result
+from orrery_analytic.decisions.whole import truth
 from orrery_analytic.errors import FormatError, QuantityError
 from orrery_analytic.machines import Machine, load_machine
 from orrery_analytic.machines.keys import COPIES, MACHINE_KEYS
@@ -22,6 +25,12 @@ from orrery_analytic.units import shown
 
 __all__ = ["calibrate"]
 
+_NETWORKS = {
+    "Hockney()": ("latency", "bandwidth"),
+    "LogGP()": ("wire_latency", "overhead", "message_gap", "gap_per_byte"),
+}
+_FAR = 0.05  # a glued line that is less far off is worth no warning
+_AS = "as machine "
 _SCALES = {"s": (1e6, "us"), "B/s": (1e-9, "GB/s"), "s/B": (1e9, "ns/B"), "B": (1.0, "B")}
 _PROBES = {
     "latency": "latency test between nodes", "bandwidth": "latency or bandwidth test between nodes",
@@ -38,7 +47,7 @@ def _written(value: float, unit: str) -> str:
 
 
 def _usable(fit: Result, given: Given, inverse: bool) -> bool:
-    value = fit.parameters[given.parameter]
+    value = given.of(fit.parameters)
     return math.isfinite(value) and math.isfinite(fit.intervals[given.parameter][0]) and not (inverse and value <= 0)
 
 
@@ -55,13 +64,13 @@ def _value(fit: Result, key: str, given: Given) -> Any:
             for i in range(1, count + 1)
         ]
     info = MACHINE_KEYS[key]
-    number = given.factor * fit.parameters[given.parameter]
+    number = given.of(fit.parameters)
     return _written(1 / number if info.inverse else number, info.unit)
 
 
 def _reference(fit: Result, key: str, given: Given) -> str:
-    """Return where a value comes from: model, files and lines, parameter and interval."""
-    names = [given.parameter]
+    """Return where a value comes from: model, files and lines, parameter and interval, and what is wrong with it."""
+    names = [given.parameter, *([given.less] if given.less else [])]
     if copy := band_copy(key):
         names = [name for name in fit.parameters if copy in name]
     told = []
@@ -69,10 +78,15 @@ def _reference(fit: Result, key: str, given: Given) -> str:
         unit, (low, high) = fit.units[name], fit.intervals[name]
         interval = f"95 %: {value_text(low, unit)} to {value_text(high, unit)}"
         told.append(f"{name} = {value_text(fit.parameters[name], unit)} ({interval})")
-    times = f", times {given.factor:.4g}" if given.factor != 1 else ""
+    times = f", times {given.factor:.4g}" if given.factor != 1 else ", the difference" if given.less else ""
     low, high = fit.range
     over = f"n from {value_text(low, 'B')} to {value_text(high, 'B')}"
-    return f"fit of {fit.model} to {fit.source}; {over}: {', '.join(told)}{times}"
+    why = fit.undetermined.get(given.parameter)
+    parts = pieces(fit)
+    ends = (parts[0].first, parts[-1].slope) if parts else ()
+    line = f"; {glued(fit)[1]}" if given.parameter in ends and not given.less and not band_copy(key) else ""
+    said = f"undetermined: {why}; " if why else ""
+    return f"{said}fit of {fit.model} to {fit.source}; {over}: {', '.join(told)}{times}{line}"
 
 
 def _changed(machine: Machine, key: str, value: Any, origin: str, reference: str) -> Machine:
@@ -88,6 +102,7 @@ def calibrate(
     base: Machine | str | os.PathLike[str] | None = None,
     path: str | os.PathLike[str] | None = None,
     description: str | None = None,
+    overwrite: bool = True,
     **given: Any,
 ) -> Machine:
     """Put fits together into a machine, and write its file.
@@ -104,6 +119,8 @@ def calibrate(
         File to write, ending in .toml, in a folder that exists; `load_machine` reads it. A machine file that is there
         is replaced, any other file is not.
     description : str, optional
+    overwrite : bool
+        Whether a machine file that is there is replaced.
     **given
         Keys of the machine file that you know: library, ranks_per_node ...
 
@@ -122,7 +139,8 @@ def calibrate(
     Warns
     -----
     UserWarning
-        Where a fit has no usable value for a key: the data say nothing of it.
+        Where a fit has no usable value for a key, or the data do not determine it (its origin is then "assumed"); where
+        the one line of the file is far from the pieces of a fit; and where numbers of a network stay those of `base`.
     """
     check_text("name", name)
     if description is not None:
@@ -131,8 +149,11 @@ def calibrate(
     for fit in every:
         if not isinstance(fit, Result):
             raise QuantityError(f"calibrate takes fits, as oa.fit(...) returns them, not {shown(fit)}.")
+    replaced = truth("overwrite", overwrite)
     machine = _start(name, base, description, every)
+    taken = set(given)
     for fit in every:
+        notes: dict[str, list[str]] = {}
         for key, source in fit.gives.items():
             inverse = key in MACHINE_KEYS and MACHINE_KEYS[key].inverse
             bands = [n for n in fit.parameters if n.startswith(f"beta_{band_copy(key)}_")] if band_copy(key) else []
@@ -140,8 +161,20 @@ def calibrate(
                 message = f"{key} is not taken from the fit of {fit.model}: the data say nothing of {source.parameter}."
                 warnings.warn(message, stacklevel=2)
                 continue
-            origin = "derived" if source.derived else "measured"
+            why = fit.undetermined.get(source.parameter)
+            origin = "assumed" if why else "derived" if source.derived else "measured"
             machine = _changed(machine, key, _value(fit, key, source), origin, _reference(fit, key, source))
+            taken.add(key)
+            if why and key not in given:
+                notes.setdefault(why, []).append(key)
+        if notes:
+            kinds = "; ".join(f"{', '.join(keys)} ({why})" for why, keys in notes.items())
+            fixes = fit.shared and fit.model in ("collective", "kernel")
+            hold = f" fit(..., fixed={{{fit.shared[-1]!r}: ...}}) holds one." if fixes else ""
+            warnings.warn(f"undetermined by the fit of {fit.model}, and marked so: {kinds}.{hold}", stacklevel=2)
+        wrong, told = glued(fit)
+        if wrong > _FAR:
+            warnings.warn(f"{told}. {advice(fit)}.", stacklevel=2)
         if isinstance(fit.network, TwoLevel):
             told = f"network of the formula in the fit of {fit.model} to {fit.source}"
             machine = _changed(machine, "ranks_per_node", fit.network.ranks_per_node, "derived", told)
@@ -149,10 +182,27 @@ def calibrate(
     for key, value in given.items():
         machine = _changed(machine, key, value, "assumed", "given by hand")
     _complete(machine)
-    return machine if path is None else _saved(machine, path)
+    if stay := _untold(machine, taken):
+        warnings.warn(stay, stacklevel=2)
+    return machine if path is None else _saved(machine, path, replaced)
 
 
-def _saved(machine: Machine, path: Any) -> Machine:
+def _untold(machine: Machine, taken: set[str]) -> str:
+    """Say which numbers of networks were not measured, where others were."""
+    if taken.isdisjoint({"intra_latency", "intra_bandwidth", *(key for keys in _NETWORKS.values() for key in keys)}):
+        return ""
+    records = machine.provenance
+    stay = {
+        network: [k for k in every if k not in taken and k in records and records[k].origin in ("assumed", "vendor")]
+        for network, every in _NETWORKS.items()
+    }
+    told = "; ".join(f"{', '.join(keys)}, which {network} takes" for network, keys in stay.items() if keys)
+    if not told:
+        return ""
+    return f"not measured, and as the base has them: {told}."
+
+
+def _saved(machine: Machine, path: Any, overwrite: bool) -> Machine:
     """Write a machine file, and return the machine as it is read again."""
     if not isinstance(path, str | os.PathLike):
         raise QuantityError(f"path = {shown(path)} is refused. Allowed: a path that ends in .toml.")
@@ -164,7 +214,11 @@ def _saved(machine: Machine, path: Any) -> Machine:
     try:
         if target.exists():
             load_machine(target)
+            if not overwrite:
+                raise QuantityError(f"{shown(str(path))}: there already. Give another path, or overwrite=True.")
         target.write_bytes(_document(machine).encode("utf-8", "replace"))
+    except QuantityError:
+        raise
     except FormatError as error:
         raise QuantityError(f"{shown(str(path))} is no machine file, and is not replaced: {error}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -182,7 +236,7 @@ def _start(name: str, base: Any, description: str | None, fits: Sequence[Result]
     if machine.name == name:
         return machine if description is None else replace(machine, description=description)
     records = tuple(
-        replace(r, origin="assumed", reference=f"as machine {machine.name!r} has it ({r.origin}: {r.reference})")
+        replace(r, origin="assumed", reference=f"{_AS}{machine.name!r} has it ({r.origin}: {r.reference})")
         for r in machine.records
     )
     return Machine(name, told, records)
@@ -226,7 +280,10 @@ def _toml_value(record: Record) -> str:
 
 def _document(machine: Machine) -> str:
     """Return the machine file as text."""
-    parts = [f"name = {_quoted(machine.name)}\ndescription = {_quoted(machine.description)}\n"]
+    assumed = [r.key for r in machine.records if r.origin == "assumed" and r.reference.startswith(_AS)]
+    told = f"Not measured, and as another machine has them: {', '.join(assumed)}."
+    comment = textwrap.fill(told, 118, initial_indent="# ", subsequent_indent="# ") + "\n" if assumed else ""
+    parts = [f"{comment}name = {_quoted(machine.name)}\ndescription = {_quoted(machine.description)}\n"]
     order = {key: i for i, key in enumerate(("library", *MACHINE_KEYS))}
     for record in sorted(machine.records, key=lambda r: order.get(r.key.replace("_bands", "_latency"), 0)):
         origin, reference = record.origin, record.reference

@@ -23,12 +23,18 @@ __all__ = ["Given", "Result", "Way", "correlations"]
 class Given:
     """What a key of a machine file takes of a fit: `factor` times a parameter, or one over it for a bandwidth.
 
-    It is `derived` where it was not that number that was measured.
+    It is `derived` where it was not that number that was measured. Where it is what the parameter is more than another
+    one, that is `less`.
     """
 
     parameter: str
     factor: float = 1.0
     derived: bool = False
+    less: str = ""
+
+    def of(self, parameters: Mapping[str, float]) -> float:
+        """Return the number, of parameters by name."""
+        return self.factor * (parameters[self.parameter] - (parameters[self.less] if self.less else 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,7 @@ class Result:
     gives: Mapping[str, Given] = field(default_factory=dict)
     network: Any = None
     minimized: Any = None
+    shared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("parameters", "stderr", "intervals", "units", "gives"):
@@ -94,6 +101,19 @@ class Result:
     def correlations(self) -> pd.DataFrame:
         """Correlations between the parameters in `names`."""
         return pd.DataFrame(correlations(self.covariance), self.names, self.names)
+
+    @property
+    def undetermined(self) -> dict[str, str]:
+        """Why the data do not determine a parameter, for each of those."""
+        told = f"{' and '.join(self.shared)} cannot be told apart"
+        out = dict.fromkeys(self.shared, told)
+        for name, (low, high) in self.intervals.items():
+            if name not in out and self.freedom > 0 and self.units[name] != "B":
+                if self.units[name] == "B/s" and math.isinf(high):
+                    out[name] = f"{name} cannot be told from infinity"
+                elif self.units[name] != "B/s" and low <= 0:
+                    out[name] = f"{name} cannot be told from 0"
+        return out
 
     @property
     def range(self) -> tuple[float, float]:

@@ -138,7 +138,7 @@ def solve(
     told = [*notes, *_warnings(done, parameters, covariance, table), *_hidden(kept, done, table["fitted"])]
     columns_shown = ("file", "line", "series", "P", "n", "seconds", "fitted", "deviation", "weight", "used")
     names = {*order, *(switch.name for switch in switches)}
-    shared = {p.name for p in parameters if p.shared}
+    shared = tuple(p.name for p in parameters if p.shared)
     values = np.array([p.value for p in parameters if p.seen])
     found = Way(1.0, values, covariance[np.ix_(seen, seen)], {s.name: (s.value, s.above) for s in switches})
     return Fit(
@@ -161,6 +161,7 @@ def solve(
         },
         ways=(found,),
         minimized=done.minimized,
+        shared=shared,
     )
 
 

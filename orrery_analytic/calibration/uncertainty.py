@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orrery_analytic.calibration.fitted import Fit
+from orrery_analytic.calibration.glue import advice, pieces
 from orrery_analytic.cost import Cost
 from orrery_analytic.errors import QuantityError
 from orrery_analytic.units import in_si, shown
@@ -31,10 +32,15 @@ def _seconds(
     if not isinstance(fit, Fit):
         raise QuantityError(f"a fit is allowed, as oa.fit(...) returns it, not {shown(fit)}.")
     asked = {name for cost in costs for name in cost.symbols}
+    if not asked & set(fit.parameters) and pieces(fit):
+        raise QuantityError(
+            f"the parameters of this fit ({', '.join(fit.parameters)}) are those of pieces, the formula has "
+            f"{', '.join(sorted(asked - {'P', 'n'}))}. {advice(fit)}."
+        )
     if not asked & set(fit.parameters):
         raise QuantityError(
             f"no parameter of this fit ({', '.join(fit.parameters)}) is in the formula ({', '.join(sorted(asked))}): "
-            'the fit says nothing of it. A fit in pieces has other names: take model="hockney", or a Cost.'
+            'the fit says nothing of it. Allowed: a fit of its parameters, as with model="hockney", or another Cost.'
         )
     others: Mapping[str, Any] = {}
     if machine is not None:
@@ -64,6 +70,7 @@ def predict_band(
     cost : Cost
         Its symbols are parameters of the fit, or of `machine`.
     fit : Fit
+        Of one in pieces take a piece: ``fit.piece("64 KiB")``.
     P, n : number or 1-D array
         Ranks; bytes, or text ("1 MiB").
     machine : Machine, str or mapping, optional

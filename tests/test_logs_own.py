@@ -139,3 +139,82 @@ def test_digits_of_other_scripts_are_no_numbers_where_rows_are_taken_together() 
     with pytest.warns(LogWarning, match="no row of 1 times"):
         table = read("highest\n1200\n1\u096f00\n1300\n1400\n")
     assert table["line"].tolist() == [2, 4, 5]
+
+
+MILLI = "n latency_ms\n8 1\n16 2\n"
+
+
+@pytest.mark.parametrize("header", ["# n  time_ms", "n milliseconds", "size_bytes latency_ms", "[1,0]<stdout>:n ms"])
+@pytest.mark.parametrize("first", [LATENCY, "Transfer Size (Bytes)  Bandwidth(GB/s)\n8  2.5\n"])
+def test_a_header_of_own_columns_ends_the_table_above(header: str, first: str) -> None:
+    table = read(f"{first}{header}\n8 1\n# more\n16 2\n")
+    assert table["seconds"].tolist()[1:] == pytest.approx([1e-3, 2e-3])
+    assert table.attrs["warnings"] == []
+
+
+def test_a_rate_under_a_size_of_osu_is_no_time() -> None:
+    table = read(f"{LATENCY}# Size GB/s\n8 1\n")
+    assert table["bandwidth_bytes_per_s"].tolist()[1:] == pytest.approx([1e9])
+    assert table["seconds"].tolist()[0] == 2.25e-6
+    assert pd.isna(table["seconds"].tolist()[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{own}{osu}", "{osu}{own}", "{osu}\n{own}\n{osu}", "{own}\n{own}{osu}"],
+    ids=["above", "below", "in", "two"],
+)
+@pytest.mark.parametrize("own", ["size_bytes,latency_ms\n1,2\n4,5\n", MILLI])
+def test_own_tables_are_read_above_and_below_that_of_a_benchmark(text: str, own: str) -> None:
+    table = read(text.format(own=own, osu=LATENCY))
+    seconds = [value for part in text.replace("\n", "").split("}")[:-1] for value in _seconds(part, own)]
+    assert table["seconds"].tolist() == pytest.approx(seconds)
+    assert table.attrs["warnings"] == []
+
+
+def _seconds(part: str, own: str) -> list[float]:
+    if part == "{osu":
+        return [2.25e-6]
+    return [1e-3, 2e-3] if own == MILLI else [2e-3, 5e-3]
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ("# n cycles\n8 1\n16 2\n", "the column 'cycles' is not known; 2 lines below"),
+        ("size,time\n1,2\n4,5\n", "a column names no unit, and is not read; call it time_us"),
+        ("foo,bar\n1,2\n4,5\n", "2 lines of numbers between commas, to line"),
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_tables_that_nobody_knows_are_named_with_their_rows(own: str, told: str, above: bool) -> None:
+    with pytest.warns(LogWarning) as caught:
+        table = read(own + LATENCY if above else LATENCY + own)
+    assert table["seconds"].tolist() == [2.25e-6]
+    assert len(caught) == 1
+    assert told in str(caught[0].message)
+
+
+def test_headers_without_end_stop_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orrery_analytic.logs.beside._MOST", 3)
+    with pytest.warns(LogWarning, match="3 headers of own columns stand above this one"):
+        table = read(LATENCY + "n ms\n8 1\n" * 5)
+    assert table["seconds"].tolist() == pytest.approx([2.25e-6, 1e-3, 1e-3])
+
+
+def test_an_error_says_where_reading_stopped() -> None:
+    with pytest.raises(FormatError, match=r"Reading stopped at line 1\d{4}: 10,\d{3} lines that cannot be read stand"):
+        read("size_bytes,latency_us\n" + "1,x\n" * 11_000 + "7,8\n")
+
+
+def test_a_mark_of_byte_order_in_text_is_none_of_its_words() -> None:
+    assert read("\ufeffsize_bytes,latency_us\n8,1.5\n")["seconds"].tolist() == pytest.approx([1.5e-6])
+    assert read(f"\ufeff{LATENCY}")["line"].tolist() == [3]
+
+
+def test_rows_wider_than_their_header_stop_the_reading() -> None:
+    with pytest.warns(LogWarning) as caught:
+        table = read(LATENCY + "8 2 3 4\n" * 12_000)
+    assert 10_000 < len(table) < 12_000
+    assert "3 values where the header names 1" in str(caught[0].message)
+    assert "from here on nothing is read" in str(caught[-1].message)

@@ -27,6 +27,7 @@ from orrery_analytic.logs import (
     pico,
     probe,
 )
+from orrery_analytic.logs.beside import own_tables, unread
 from orrery_analytic.logs.refused import refusal
 from orrery_analytic.logs.table import COLUMNS, Block, LogWarning, Problem, Reader, Reading, frame, warn
 from orrery_analytic.logs.text import Lines, excerpt, load, strip_prefix, to_lines
@@ -88,17 +89,27 @@ def read(source: object) -> pd.DataFrame:
     readers = [reader for reader in _READERS if reader.may_hold(text)]
     lines.readers = max(1, sum(reader.parse is not None for reader in readers))
     with _no_collection():
-        readings = [(reader, reading) for reader in readers for reading in reader.read(name, text, lines)]
-        if not any(reading.seen for _, reading in readings) and own_columns.READER.may_hold(text):
-            readings += [(own_columns.READER, own_columns.READER.read_lines(name, lines))]
-        readings = [(reader, _again(name, lines, reader, reading, readings)) for reader, reading in readings]
+        own = own_tables(lines) if readers else None
+        theirs = lines.without(np.flatnonzero(own.lines)) if own and own.lines.any() else lines
+        readings = [(reader, reading) for reader in readers for reading in reader.read(name, text, theirs)]
+        readings = [(reader, _again(name, theirs, reader, reading, readings)) for reader, reading in readings]
+        if not any(reading.seen for _, reading in readings):
+            own = None
+            if own_columns.READER.may_hold(text):
+                readings += [(own_columns.READER, own_columns.READER.read_lines(name, lines))]
+        elif own and own.readable.any():
+            rest = lines.without(np.flatnonzero(~own.readable[1:]) + 1)
+            readings += [(own_columns.READER, own_columns.READER.read_lines(name, rest))]
     blocks = [block for _, reading in readings for block in reading.blocks]
     problems = _problems(lines, [reading for _, reading in readings])
-    problems = sorted([*_without_title(lines, blocks, problems), *problems])
+    problems = sorted([*_without_title(lines, blocks, problems), *problems, *(own.problems if own else ())])
+    if own:
+        problems = sorted([*problems, *unread(lines, blocks, problems, own)])
     if not blocks:
         seen = [(reader.name, reading.seen) for reader, reading in readings if reading.seen]
         recognised = [f"{format_} (line {place.line}: {place.text})" for format_, place in seen]
-        raise FormatError(_nothing_in(name, lines, recognised, problems))
+        stops = [reading.stopped for _, reading in readings if reading.stopped in problems and reading.stopped]
+        raise FormatError(_nothing_in(name, lines, recognised, problems, stops))
     table = frame(name, blocks)
     table.attrs["warnings"] = problems
     warn(name, problems, stacklevel=2)
@@ -171,7 +182,7 @@ def _without_title(lines: Lines, blocks: Sequence[Block], problems: Sequence[Pro
     return untitled
 
 
-def _nothing_in(name: str, lines: Lines, recognised: list[str], problems: list[Problem]) -> str:
+def _nothing_in(name: str, lines: Lines, recognised: list[str], problems: list[Problem], stops: list[Problem]) -> str:
     """Say what was looked for, what was recognised, and what is there instead of measured rows."""
     known = "; ".join(f"{reader.name} ({reader.looks_for})" for reader in _READERS)
     filled = lines.numbers(found.start() for found in islice(_FILLED.finditer(lines.text), 3))
@@ -183,5 +194,6 @@ def _nothing_in(name: str, lines: Lines, recognised: list[str], problems: list[P
         text = f"{name} holds no measured row"
         text += f", though it looks like {', '.join(recognised)}." if recognised else " of a known format."
     text += "".join(f" Line {problem.line}: {problem.text}." for problem in problems[:3])
+    text += "".join(f" Reading stopped at line {stop.line}: {stop.text}." for stop in stops if stop not in problems[:3])
     begin = "; ".join(first) or "nothing: it is empty"
     return f"{text} Looked for: {known}. It begins with {begin}. {own_columns.OWN_NUMBERS}."

@@ -19,7 +19,7 @@ from orrery_analytic.logs.rows import Notes, Rows, cut_short, looks_like_row, nu
 from orrery_analytic.logs.table import Reader, Reading
 from orrery_analytic.logs.text import Lines, strip_prefix
 
-__all__ = ["OWN_NUMBERS", "READER"]
+__all__ = ["LONGEST_HEADER", "OWN_NUMBERS", "READER", "header", "known"]
 
 OWN_NUMBERS = (
     "Own numbers need no log: oa.fit takes a pandas table with the columns n (bytes) and seconds, as "
@@ -50,7 +50,7 @@ _DELIMITERS = (",", ";", "\t")
 _BETTER = {"seconds": "time_us, time_ms or seconds", "bandwidth_bytes_per_s": "bandwidth_GB/s or bandwidth_MB/s"}
 _MEASURES = _BETTER.keys()
 _USUAL = ("n", "size", "bytes", "size_bytes", "seconds", "time_us", "latency_us", "bandwidth_gb/s")
-_LONGEST_HEADER = 200
+LONGEST_HEADER = 200
 _HEADERS_STAND_IN = 10_000
 
 
@@ -94,7 +94,7 @@ class _Header(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _header(text: str) -> _Header | None:
+def header(text: str) -> _Header | None:
     """Return what a line says if it is a header, or nearly one."""
     text = text.strip("# \t\r")
     parts = [(delimiter, text.split(delimiter)) for delimiter in _DELIMITERS if delimiter in text]
@@ -113,6 +113,12 @@ def _header(text: str) -> _Header | None:
     return None
 
 
+def known(name: str) -> bool:
+    """Tell whether a column of that name is known, with its unit if it is a measure."""
+    column = _column(name)
+    return column is not None and not math.isnan(column.per_unit)
+
+
 @dataclass
 class _Parser(Notes):
     columns: tuple[_Column, ...] = ()
@@ -123,21 +129,21 @@ class _Parser(Notes):
     def line(self, at: int, text: str, words: list[str], cut: bool) -> None:
         """Take a line; `cut` if the log ends in it, without a line feed."""
         self.at, self.text = at, strip_prefix(text)
-        if not self.text[:1].isdecimal() and len(self.text) < _LONGEST_HEADER and (header := _header(self.text)):
-            self.header(header)
+        if not self.text[:1].isdecimal() and len(self.text) < LONGEST_HEADER and (found := header(self.text)):
+            self.begin(found)
             return
         if self.columns:
             cells = split(self.text, self.delimiter) if self.delimiter else self.text.split()
             self.row(cells, cut)
 
-    def header(self, header: _Header) -> None:
+    def begin(self, found: _Header) -> None:
         """Begin a table; one whose measure has no unit is not read."""
         self.rows.close(self.reading)
-        if header.fault:
-            self.problem(header.fault)
+        if found.fault:
+            self.problem(found.fault)
         else:
             self.see()
-        self.columns, self.delimiter = () if header.fault else header.columns, header.delimiter
+        self.columns, self.delimiter = () if found.fault else found.columns, found.delimiter
 
     def many(self, chunk: list[tuple[int, str]]) -> int:
         """Take the rows that lines begin with, all at once, if they are plain ones; return how many there are."""
@@ -185,7 +191,7 @@ class _Parser(Notes):
 def _may_hold(text: str) -> bool:
     """Tell whether there is a header near the begin."""
     first = text[:_HEADERS_STAND_IN].split("\n")
-    return any(len(line) < _LONGEST_HEADER and _header(strip_prefix(line)) for line in first)
+    return any(len(line) < LONGEST_HEADER and header(strip_prefix(line)) for line in first)
 
 
 def _parse(lines: Lines) -> Reading:

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from orrery_analytic.logs.table import COLUMNS, Block, Problem, Reading, chunks
 from orrery_analytic.logs.text import Lines, excerpt, strip_prefix
 
-__all__ = ["Notes", "Rows", "cut_short", "joined", "looks_like_row", "number", "out_of_range", "plain", "read_lines"]
+__all__ = [
+    "Notes", "Rows", "cut_short", "is_heading", "joined", "looks_like_row", "number", "out_of_range", "plain",
+    "read_lines",
+]  # fmt: skip
 
 _ABSENT = {"n/a", "na", "-", "--", "nan", "-nan", "+nan", "null", "none", "nan(ind)", "-nan(ind)"}
 # Titles and headers of every format with rows of numbers; whose they are, each reader knows itself.
@@ -54,6 +57,11 @@ def looks_like_row(words: Sequence[str]) -> bool:
     return 1 < len(words) <= 14 and 2 * digits >= len(words)
 
 
+def is_heading(text: str) -> bool:
+    """Tell whether a line is a title or a header of a format with rows of numbers."""
+    return text[:1] in _HEADING_BEGINS and _HEADING.match(" ".join(text[:200].split())) is not None
+
+
 def out_of_range(mean: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return in which rows a mean does not lie between the least and the most."""
     return np.flatnonzero((mean < least) | (mean > most))
@@ -71,7 +79,7 @@ class Notes:
 
     def leaves(self) -> bool:
         """Tell whether the line is a heading; asked after the reader's own are ruled out, it is that of another."""
-        if self.text[:1] in _HEADING_BEGINS and _HEADING.match(" ".join(self.text[:200].split())):
+        if is_heading(self.text):
             self.elsewhere = True
             return True
         return False

@@ -146,7 +146,7 @@ class Reading:
             (self.looked, most_looks, "short lines or values that are no plain rows"),
         ):
             if found >= most and not self.stopped:
-                self.stopped = Problem(line, f"{found} {what} stand above this one: from here on nothing is read")
+                self.stopped = Problem(line, f"{found:,} {what} stand above this one: from here on nothing is read")
         return self.stopped is not None
 
 

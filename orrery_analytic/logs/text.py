@@ -50,7 +50,7 @@ _PREFIX = re.compile(
 _PREFIX_BEGINS = frozenset(" \t\r\f\v[>|│<(0123456789MTWFSJAOND\xa0")
 # Characters that a row has, or a row of words in CSV; without them, a line that is shorter than a heading says nothing.
 _OF_ROWS = np.array([chr(byte) in "0123456789,;?" or byte > 127 for byte in range(256)])
-_SHORTEST = len("#Size")
+_SHORTEST = len("n us")
 
 # Whatever stands before one of these is a label: of a host (pdsh), a pod, a service, a level of importance.
 _HEADS = ("# OSU ", "# Size ", "# Benchmarking ", "#bytes ", "# size ", "nvbandwidth Version", "[P2P (Peer", "Running ")
@@ -78,7 +78,7 @@ def load(source: object) -> tuple[str, str]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _decode("<bytes>", source)
     if isinstance(source, str) and "\n" in source:
-        return "<text>", source
+        return _decode("<text>", source)
     if isinstance(source, str) and not source.strip():
         raise FormatError(f"An empty text is no log, and no path to one. A log is {_ACCEPTED}.")
     if isinstance(source, (str, Path)):
@@ -110,7 +110,7 @@ def _bytes_of(path: Path) -> bytes:
 
 def _decode(name: str, content: object) -> tuple[str, str]:
     if isinstance(content, str):
-        return name, content
+        return name, content.removeprefix("\ufeff")
     if not isinstance(content, (bytes, bytearray, memoryview)):
         raise FormatError(f"{name} holds {type(content).__name__}, not bytes or text. A log is {_ACCEPTED}.")
     data = bytes(content)

@@ -7,7 +7,7 @@ its rows would be read in the wrong unit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -39,6 +39,8 @@ _CSV = re.compile(
 )
 # No log has as many headers, nor as many rows between commas that belong to nobody.
 _MOST = 10_000
+# ... nor as many lines that may be headers.
+_LOOKED = 20_000
 # So many lines below a header its first row is looked for: blank lines, units and rules may stand between.
 _NEAR, _FAR = 2, 20
 _OF_TWO = 2
@@ -60,7 +62,7 @@ def own_tables(lines: Lines) -> OwnTables:
     found = np.zeros(len(lines) + 1, dtype=bool)
     readable = found.copy()
     problems = []
-    headers = list(_headers(lines))
+    headers, stop = _headers(lines)
     for (header, fault), (next_, _) in pairwise([*headers, (len(lines) + 1, "")]):
         end = next((at for at in range(header + 1, next_) if _ends(lines[at - 1])), next_)
         found[header:end] = True
@@ -70,27 +72,30 @@ def own_tables(lines: Lines) -> OwnTables:
             rows = [at for at in range(header + 1, end) if _ROW.match(strip_prefix(lines[at - 1]))]
             below = f"{len(rows)} lines below that look like rows are not read, the last is line {rows[-1]}"
             problems.append(Problem(header, f"{fault}; {below}: {excerpt(text)}"))
-    if len(headers) == _MOST:
-        found[headers[-1][0] :] = True
-        readable[headers[-1][0] :] = False
-        what = f"{_MOST:,} headers of own columns stand above this one: from here on nothing is read"
-        problems.append(Problem(headers[-1][0], what))
+    if stop:
+        found[stop:] = True
+        readable[stop:] = False
+        what = f"{len(headers):,} headers of own columns stand above this one: from here on nothing is read"
+        problems.append(Problem(stop, what))
     return OwnTables(found, readable, problems)
 
 
-def _headers(lines: Lines) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of the first headers of own columns, and why their rows cannot be read ("" if they can)."""
+def _headers(lines: Lines) -> tuple[list[tuple[int, str]], int]:
+    """Return the numbers of headers of own columns, why their rows cannot be read ("" if they can), and where it ended.
+
+    That is the line after which no more are looked for, 0 unless there are too many.
+    """
     candidates = (match.start() for match in _WORDS.finditer(lines.text) if _may_name(match[0]))
-    headers = 0
-    for at in lines.numbers(candidates):
+    headers: list[tuple[int, str]] = []
+    for looked, at in enumerate(lines.numbers(candidates), start=1):
         text = strip_prefix(lines[at - 1])
         row = _first_row(lines, at, _FAR if _names(text) else _NEAR)
         fault = _fault(text, strip_prefix(lines[row - 1])) if row and not _of_a_benchmark(text) else None
         if fault is not None:
-            headers += 1
-            yield at, fault
-        if headers == _MOST:
-            return
+            headers.append((at, fault))
+        if len(headers) == _MOST or looked == _LOOKED:
+            return headers, at
+    return headers, 0
 
 
 def _may_name(line: str) -> bool:

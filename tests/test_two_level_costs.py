@@ -241,3 +241,14 @@ def test_the_neighbour_exchange_on_any_even_number_of_ranks_of_a_node():
     for values in SETS:
         formula, true = both("allgather", "neighbor", oa.TwoLevel(6, 2), (2, 5, 6, 12, 18, 24), values)
         np.testing.assert_allclose(formula, true, rtol=1e-12)
+
+
+@pytest.mark.parametrize("nodes", [(2, 1), (3, 1), (4, 1), (4, 2)])
+@pytest.mark.parametrize("ranks", [8, 9, 16, 23])
+def test_a_pipeline_in_segments_is_its_schedule(nodes, ranks):
+    network = oa.TwoLevel(*nodes)
+    cost = oa.collective_cost("bcast", "pipeline", network, segment_bytes=64)
+    schedule = oa.schedule("bcast", "pipeline", ranks, 640, 1, segment_bytes=64)
+    for values in SETS:
+        given = {key: value for key, value in values.items() if key in cost.symbols}
+        assert cost(P=ranks, n=640, **given) == pytest.approx(float(schedule.time(network, **values)), rel=1e-12)
